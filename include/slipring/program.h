@@ -21,6 +21,12 @@ typedef enum slr_tuned_use {
     SLR_TUNED_OFF        ///< none of the tuner's choices
 } slr_tuned_use;
 
+/// The enum says what a raw source is: a source that slipring does not translate, but passes to the driver unchanged.
+typedef enum slr_raw_source {
+    SLR_RAW_CUDA = 1, ///< CUDA C++, on devices of cuda
+    SLR_RAW_SPIRV     ///< a SPIR-V module with OpenCL kernels, on devices of opencl with the feature `spirv`
+} slr_raw_source;
+
 typedef struct slr_program_desc {
     uint32_t struct_size;
     uint32_t define_count;
@@ -32,12 +38,14 @@ typedef struct slr_program_desc {
     /// Level of optimization of `__global__` kernels on a CPU: level 1 compiles about four times as fast as level 2;
     /// with level 2 (the default) the kernels run faster.
     uint32_t optimize;
-    /// 1: the source is CUDA C++, and slipring passes it unchanged to CUDA's compiler. Only the device cuda accepts
-    /// such a source, and only with `__global__` kernels, not with handlers.
+    /// 0, or a value of slr_raw_source: slipring passes the source unchanged to the driver's compiler. A raw source has
+    /// kernels, but no handlers. A SPIR-V module comes from a file (slr_program_load) and needs raw_table. The
+    /// parameters of its kernels are pointers to global memory (CrossWorkgroup) and numbers.
     uint32_t raw;
     /// raw_table lists the prototypes of the kernels in a raw source, such as
     /// "__global__ void k(const float *x, int n);". If raw_table is NULL, slipring reads the prototypes from the
-    /// source, which must define each kernel as `extern "C" __global__ void`.
+    /// source, which must define each kernel as `extern "C" __global__ void`. The prototypes of a SPIR-V module's
+    /// kernels are written likewise, with the types that the parameters would have in CUDA C.
     const char *raw_table;
     /// If `debug` is 1, slipring compiles the code of cpu devices for a debugger: without optimisation, with the
     /// source's lines and variables (docs/debugging.md). If `debug` is 0, slipring compiles for a debugger only if the

@@ -190,6 +190,16 @@ static slr_status add_options(struct slri_region *region, const char *form, cons
 
 #define MOST_RAW_BYTES ((size_t)64 << 20)
 
+static slr_status load_spirv(const char *path, const char *table, struct slri_module **out)
+{
+    char *content = NULL;
+    size_t bytes = 0;
+    SLRI_TRY(slri_file_read(path, MOST_RAW_BYTES, &content, &bytes));
+    slr_status status = slri_raw_take_spirv(path, table, content, bytes, out);
+    free(content);
+    return status;
+}
+
 static slr_status compile_raw(const struct slri_source *source, const char *table, struct slri_module **out)
 {
     struct slri_source read = *source;
@@ -218,8 +228,12 @@ static bool is_to_be_debugged(const slr_program_desc *desc)
 
 static slr_status build(slr_program *program, const struct slri_source *source, const slr_program_desc *desc)
 {
-    SLRI_TRY(desc->raw ? compile_raw(source, desc->raw_table, &program->module)
-                       : slri_kernel_compile(source, &program->module));
+    if (desc->raw == SLR_RAW_SPIRV)
+        SLRI_TRY(load_spirv(source->path, desc->raw_table, &program->module));
+    else if (desc->raw)
+        SLRI_TRY(compile_raw(source, desc->raw_table, &program->module));
+    else
+        SLRI_TRY(slri_kernel_compile(source, &program->module));
     program->module->debug = is_to_be_debugged(desc);
     program->region = slri_region_create();
     if (!program->region)
@@ -276,12 +290,18 @@ static slr_status make_program(slr_device *device, const char *path, const char 
         return SLRI_FAIL(INVALID, "slr_program_desc.tuned is %u; expected a slr_tuned_use", desc->tuned);
     if (desc->debug > 1)
         return SLRI_FAIL(INVALID, "slr_program_desc.debug is %u; expected 0 or 1", desc->debug);
-    if (desc->raw > 1 || (desc->raw_table && !desc->raw))
-        return SLRI_FAIL(INVALID, "slr_program_desc: raw is %u; expected 1 for CUDA C++, or 0 without raw_table",
+    if (desc->raw > SLR_RAW_SPIRV || (desc->raw_table && !desc->raw))
+        return SLRI_FAIL(INVALID, "slr_program_desc: raw is %u; expected a slr_raw_source, or 0 without raw_table",
                          desc->raw);
-    if (desc->raw && !device->backend->takes_raw)
-        return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++, which device '%s' cannot run; use cuda", path,
-                         device->backend->name);
+    if (desc->raw == SLR_RAW_SPIRV && (text || !desc->raw_table))
+        return SLRI_FAIL(INVALID,
+                         text ? "'%s' is SPIR-V, which is no text; slr_program_load takes a file of it"
+                              : "'%s' is SPIR-V, so slr_program_desc.raw_table must list its kernels",
+                         path);
+    if (desc->raw && device->backend->takes_raw != desc->raw)
+        return SLRI_FAIL(UNSUPPORTED, "'%s' is %s, which device '%s' cannot run; use %s", path,
+                         desc->raw == SLR_RAW_CUDA ? "CUDA C++" : "SPIR-V", device->backend->name,
+                         desc->raw == SLR_RAW_CUDA ? "cuda" : "opencl");
     return create_program(device, &source, desc, out);
 }
 

@@ -693,7 +693,7 @@ struct slri_peer_facts {
 struct slri_backend {
     const char *name;
     bool has_ids;                    // its devices have names too, behind the colon
-    bool takes_raw;                  // its programs may be modules with `raw`
+    slr_raw_source takes_raw;        // what its programs may be as modules with `raw`; 0: nothing
     bool simulates;                  // all that it does runs on threads of base/thread.h, and so in simulation, too
     const char *blob_suffix;         // of its entries in the cache
     bool blobs_are_files;            // its loader wants them so

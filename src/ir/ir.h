@@ -561,7 +561,8 @@ struct slri_module {
     unsigned char own_hash[16];    // the same without what the device defines: __CUDA_ARCH__
     const struct slri_tuning *tuning;
     bool selects;    // SLIPRING_SELECT is not 0: short branches are without jumps
-    const char *raw; // NULL, or CUDA C++ that holds the kernels' code: then their functions are empty (raw.h)
+    const char *raw; // NULL, or what holds the kernels' code: then their functions are empty (raw.h)
+    size_t raw_bytes;
     const char *const *raw_option; // for its compiler, up to NULL
     struct slri_region *region;    // owns every byte of the module
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the kernels of CUDA C++ without understanding it: comments, strings and directives are passed over, braces
-// counted.
+// Finds the kernels of CUDA C++, or of a table of prototypes, without understanding it: comments, strings and
+// directives are passed over, braces counted.
 #include "lang/raw.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -229,50 +229,81 @@ uint32_t slri_raw_read(const char *text, bool is_table, struct slri_text *out)
 
 // ---- a module ------------------------------------------------------------------------------------------------------
 
-static slr_status check_module(const struct slri_source *source, const struct slri_module *module)
+static slr_status check_module(const char *path, const struct slri_module *module)
 {
     if (module->skippeds == 0)
         return SLR_OK;
     return SLRI_FAIL(COMPILE,
                      "%s: the parameters of kernel %s cannot be read: %s; slr_program_desc.raw_table can give them",
-                     source->path, module->skipped[0].name, module->skipped[0].why);
+                     path, module->skipped[0].name, module->skipped[0].why);
 }
 
-static slr_status compile(const struct slri_source *source, const char *prototypes, struct slri_module **out)
+// What it is a module of, and its bytes.
+struct raw {
+    const char *path;
+    const void *bytes;
+    size_t count;
+};
+
+static slr_status compile(const struct raw *raw, const char *prototypes, struct slri_module **out)
 {
-    struct slri_source only = {.path = source->path, .text = prototypes};
+    struct slri_source only = {.path = raw->path, .text = prototypes};
     struct slri_module *module;
     SLRI_TRY(slri_kernel_compile(&only, &module));
-    slr_status status = check_module(source, module);
+    slr_status status = check_module(raw->path, module);
     if (status == SLR_OK)
-        module->raw = slri_region_text(module->region, source->text, strlen(source->text));
+        module->raw = slri_region_text(module->region, raw->bytes, raw->count);
     if (status == SLR_OK && !module->raw)
-        status = SLRI_FAIL(NO_MEMORY, "no memory for %s", source->path);
+        status = SLRI_FAIL(NO_MEMORY, "no memory for %s", raw->path);
     if (status != SLR_OK) {
         slri_module_destroy(module);
         return status;
     }
+    module->raw_bytes = raw->count;
     for (uint32_t i = 0; i < module->entries; i++)
         module->entry[i].function->uses |= SLRI_USES_DYNAMIC; // they may
     *out = module;
     return SLR_OK;
 }
 
-slr_status slri_raw_compile(const struct slri_source *source, const char *table, struct slri_module **out)
+// `table`: NULL, or where the kernels are read instead of in the text.
+static slr_status read_kernels(const struct raw *raw, const char *table, struct slri_module **out)
 {
     struct slri_text prototypes = SLRI_TEXT_INIT;
-    uint32_t count = slri_raw_read(table ? table : source->text, table != NULL, &prototypes);
+    uint32_t count = slri_raw_read(table ? table : raw->bytes, table != NULL, &prototypes);
     slr_status status = SLR_OK;
     if (prototypes.out_of_memory)
-        status = SLRI_FAIL(NO_MEMORY, "no memory for the kernels of %s", source->path);
+        status = SLRI_FAIL(NO_MEMORY, "no memory for the kernels of %s", raw->path);
     else if (count == 0)
         status = SLRI_FAIL(
-            COMPILE, "%s has no kernel%s", source->path,
+            COMPILE, "%s has no kernel%s", raw->path,
             table ? " in its table: \"__global__ void k(const float *x, int n);\" is one"
                   : " that is 'extern \"C\" __global__ void' at file scope; slr_program_desc.raw_table can name "
                     "those that macros make");
     if (status == SLR_OK)
-        status = compile(source, slri_text_view(&prototypes), out);
+        status = compile(raw, slri_text_view(&prototypes), out);
     slri_text_free(&prototypes);
     return status;
+}
+
+slr_status slri_raw_compile(const struct slri_source *source, const char *table, struct slri_module **out)
+{
+    const struct raw raw = {source->path, source->text, strlen(source->text)};
+    return read_kernels(&raw, table, out);
+}
+
+slr_status slri_raw_take_spirv(const char *path, const char *table, const void *words, size_t bytes,
+                               struct slri_module **out)
+{
+    enum { MAGIC = 0x07230203, LEAST_BYTES = 20 };
+    uint32_t first = 0;
+    const struct raw raw = {path, words, bytes};
+    if (bytes >= LEAST_BYTES && bytes % sizeof first == 0)
+        memcpy(&first, words, sizeof first);
+    if (first != MAGIC)
+        return SLRI_FAIL(COMPILE,
+                         "%s is no SPIR-V module: its %zu bytes do not begin with 0x07230203 in this machine's byte "
+                         "order; spirv-as makes modules of text",
+                         path, bytes);
+    return read_kernels(&raw, table, out);
 }

@@ -14,7 +14,7 @@ static const char source[] = "extern \"C\" __global__ void add(int *p, int n)\n"
 static slr_program_desc raw(void)
 {
     slr_program_desc desc = SLR_PROGRAM_DESC_INIT;
-    desc.raw = 1;
+    desc.raw = SLR_RAW_CUDA;
     return desc;
 }
 
@@ -90,8 +90,8 @@ static void what_reads_code_refuses_a_raw_program(void **state)
     refuses(slr_kernel_check(kernel, NULL, &check), UNSUPPORTED, "CUDA C++ source, which slipring does not read");
     slr_kernel_destroy(kernel);
     slr_program_destroy(program);
-    desc.raw = 2;
-    refuses(slr_program_from_text(device, "add.cu", source, &desc, &program), INVALID, "raw is 2");
+    desc.raw = 3;
+    refuses(slr_program_from_text(device, "add.cu", source, &desc, &program), INVALID, "raw is 3");
     desc.raw = 0;
     desc.raw_table = "";
     refuses(slr_program_from_text(device, "add.cu", source, &desc, &program), INVALID, "0 without raw_table");

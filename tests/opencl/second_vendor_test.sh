@@ -14,4 +14,10 @@ export OCL_ICD_VENDORS=$library
     exit 1
 }
 grep -q 'Intel' "$log" || { echo 'opencl:0 is not the second vendor'; tail "$log"; exit 1; }
-! grep -q '^  0 passed' "$log"
+! grep -q '^  0 passed' "$log" || exit 1
+
+# SPIR-V, which no other driver here takes.
+"$(dirname "$SLIPRING_TOOL")/../tests/tests_opencl_spirv_test" > "$log" 2>&1 && ! grep -q SKIPPED "$log" || {
+    cat "$log"
+    exit 1
+}

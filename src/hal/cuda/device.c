@@ -411,7 +411,7 @@ static slr_status hip_metrics(const void *device, slr_metrics *out)
     .code_kernel = slri_cuda_code_kernel, .kernel_use = slri_cuda_kernel_use
 
 const struct slri_backend slri_backend_cuda = {
-    SLRI_CU_BACKEND,         .name = "cuda",         .has_ids = true,        .takes_raw = true,
+    SLRI_CU_BACKEND,         .name = "cuda",         .has_ids = true,        .takes_raw = SLR_RAW_CUDA,
     .blob_suffix = ".cubin", .probe = cuda_probe,    .open = cuda_open,      .facts = cuda_facts,
     .metrics = cuda_metrics, .peer = slri_cuda_peer, .uses_no_device = true,
 };

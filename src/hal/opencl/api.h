@@ -72,11 +72,13 @@ typedef struct slri_cl_event_object *slri_cl_event;
        const size_t *local, uint32_t waits, const slri_cl_event *, slri_cl_event *))
 
 // What only OpenCL 2.0 and later have; NULL where it is missing. Used where the device says that it has SVM, or
-// sub-groups. The marker is of 1.2, for work of other libraries alone.
+// sub-groups, or takes SPIR-V. The marker is of 1.2, for work of other libraries alone.
 #define SLRI_CL_OPTIONAL(X)                                                                                            \
     X(slri_cl_queue, CreateCommandQueueWithProperties,                                                                 \
       (slri_cl_context, slri_cl_device_id, const uint64_t *properties, int32_t *error))                                \
     X(int32_t, EnqueueMarkerWithWaitList, (slri_cl_queue, uint32_t waits, const slri_cl_event *, slri_cl_event *))     \
+    X(slri_cl_program, CreateProgramWithIL, (slri_cl_context, const void *words, size_t bytes, int32_t *error))        \
+    X(int32_t, GetKernelInfo, (slri_cl_kernel, uint32_t what, size_t room, void *out, size_t *bytes))                  \
     X(void *, SVMAlloc, (slri_cl_context, uint64_t flags, size_t bytes, uint32_t alignment))                           \
     X(void, SVMFree, (slri_cl_context, void *memory))                                                                  \
     X(int32_t, EnqueueSVMMemcpy,                                                                                       \
@@ -150,6 +152,8 @@ struct slri_cl {
 #define SLRI_CL_DEVICE_EXTENSIONS 0x1030u
 #define SLRI_CL_DEVICE_HOST_UNIFIED_MEMORY 0x1035u
 #define SLRI_CL_DEVICE_SVM_CAPABILITIES 0x1053u
+#define SLRI_CL_KERNEL_NUM_ARGS 0x1191u
+#define SLRI_CL_DEVICE_IL_VERSION 0x105Bu // "SPIR-V_1.2 ..."; since 2.1
 #define SLRI_CL_DEVICE_MAX_NUM_SUB_GROUPS 0x105cu
 #define SLRI_CL_DEVICE_SUB_GROUP_SIZES_INTEL 0x4108u
 #define SLRI_CL_KERNEL_WORK_GROUP_SIZE 0x11b0u

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code: OpenCL C, emitted for a kernel or written for slipring's own, built by the driver's compiler, whose words on it
-// are the error message; and `__global__` kernels, dispatched over a grid.
+// Code: OpenCL C, emitted for a kernel or written for slipring's own, or the program's SPIR-V, built by the driver's
+// compiler, whose words on it are the error message; and `__global__` kernels, dispatched over a grid.
 #include "base/alloc.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -60,9 +60,26 @@ static enum slri_opencl_warps warps_of_text(struct slri_opencl *opencl, const st
                             : warps_of(opencl, text->entry, text->variant);
 }
 
+static bool is_spirv(const struct slri_code_text *text)
+{
+    return text->module && text->module->raw;
+}
+
+static slr_status write_spirv(struct slri_opencl *opencl, struct slri_code_text *text)
+{
+    if (!opencl->facts.spirv)
+        return SLRI_FAIL(UNSUPPORTED, "%s is SPIR-V, which device '%s' does not take: its features do not have 'spirv'",
+                         text->file, opencl->name);
+    slri_cl_identify(opencl, "", text);
+    slri_text_append(&text->text, text->module->raw, text->module->raw_bytes);
+    return SLR_OK;
+}
+
 slr_status slri_cl_code_write(void *device, struct slri_code_text *text)
 {
     struct slri_opencl *opencl = device;
+    if (is_spirv(text))
+        return write_spirv(opencl, text);
     slri_cl_identify(opencl, slri_cl_kernel_options(opencl), text);
     const struct slri_opencl_options words = {.warps = warps_of_text(opencl, text),
                                               .c11_atomics = opencl->facts.opencl >= 300,
@@ -133,11 +150,25 @@ static struct slri_cl_text words_of(const struct slri_code_text *text)
     return (struct slri_cl_text){text->name, text->file, text->option[0], slri_text_view(&text->text)};
 }
 
+static slr_status build_spirv(struct slri_opencl *opencl, const struct slri_code_text *text, slri_cl_program *out)
+{
+    const struct slri_cl_text words = words_of(text);
+    int32_t error;
+    slri_cl_program program =
+        opencl->cl->CreateProgramWithIL(opencl->context, text->text.data, text->text.length, &error);
+    if (!program && error == -30) // CL_INVALID_VALUE
+        return SLRI_FAIL(COMPILE, "%s: device '%s' does not accept it as SPIR-V; spirv-val says what is wrong",
+                         text->file, opencl->name);
+    if (!program)
+        return slri_cl_failed(opencl->name, "CreateProgramWithIL", error);
+    return build(opencl, &words, program, out);
+}
+
 slr_status slri_cl_code_build(void *device, const struct slri_code_text *text, struct slri_blob *blob, void **loaded)
 {
     const struct slri_cl_text words = words_of(text);
     slri_cl_program program;
-    SLRI_TRY(slri_cl_build_source(device, &words, &program));
+    SLRI_TRY(is_spirv(text) ? build_spirv(device, text, &program) : slri_cl_build_source(device, &words, &program));
     take_binary(device, program, blob);
     *loaded = program;
     return SLR_OK;
@@ -192,21 +223,38 @@ static void release_native(void *device, void *native)
     destroy_native(device, native);
 }
 
-static slr_status fill_native(struct slri_opencl *opencl, slri_cl_program program, const struct slri_entry *entry,
+static slr_status check_parameters(struct slri_opencl *opencl, slri_cl_kernel kernel, const struct slri_code_text *of)
+{
+    uint32_t count = 0;
+    const int32_t error = opencl->cl->GetKernelInfo(kernel, SLRI_CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL);
+    if (error != SLRI_CL_SUCCESS)
+        return slri_cl_failed(opencl->name, "GetKernelInfo", error);
+    return count == of->entry->bindings
+               ? SLR_OK
+               : SLRI_FAIL(COMPILE, "kernel '%s' has %u parameter%s in %s, and %u in its table", of->entry->name, count,
+                           count == 1 ? "" : "s", of->file, of->entry->bindings);
+}
+
+static slr_status fill_native(struct slri_opencl *opencl, slri_cl_program program, const struct slri_code_text *of,
                               struct native *native)
 {
+    const struct slri_entry *entry = of->entry;
     slri_text name = SLRI_TEXT_INIT;
     int32_t error;
     // After its bindings: the program's variables, what it prints, its fault.
     native->parts = entry->bindings + 3;
     native->part = slri_alloc(opencl->allocator, native->parts * sizeof *native->part);
-    slri_text_printf(&name, SLRI_OPENCL_KERNEL_PREFIX "%s", entry->name);
+    slri_text_printf(&name, "%s%s", is_spirv(of) ? "" : SLRI_OPENCL_KERNEL_PREFIX, entry->name);
     slr_status status =
         native->part && !name.out_of_memory ? SLR_OK : SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", entry->name);
     if (status == SLR_OK)
         native->kernel = opencl->cl->CreateKernel(program, slri_text_view(&name), &error);
     if (status == SLR_OK && !native->kernel)
-        status = slri_cl_failed(opencl->name, "CreateKernel", error);
+        status = is_spirv(of) && error == -46 // CL_INVALID_KERNEL_NAME
+                     ? SLRI_FAIL(COMPILE, "%s has no kernel '%s', which is in its table", of->file, entry->name)
+                     : slri_cl_failed(opencl->name, "CreateKernel", error);
+    if (status == SLR_OK && is_spirv(of))
+        status = check_parameters(opencl, native->kernel, of);
     slri_text_free(&name);
     return status;
 }
@@ -219,7 +267,7 @@ static slr_status make_native(struct slri_opencl *opencl, slri_cl_program progra
         return SLRI_FAIL(NO_MEMORY, "no memory for kernel %s", of->entry->name);
     native->is_batched = of->is_batched;
     slri_mutex_init(&native->lock);
-    slr_status status = fill_native(opencl, program, of->entry, native);
+    slr_status status = fill_native(opencl, program, of, native);
     if (status == SLR_OK)
         *out = native;
     else
@@ -238,7 +286,7 @@ slr_status slri_cl_code_kernel(void *device, void *loaded, const struct slri_cod
                          (unsigned long long)threads, opencl->name, opencl->facts.most_group);
     if (of->is_batched) // a handler's faults are in its results
         out->batch.has_ticks = slri_cl_has_clock(opencl);
-    else
+    else if (!is_spirv(of))
         SLRI_TRY(slri_kernel_may_fault(of->module, of->entry, &out->may_fault));
     SLRI_TRY(make_native(opencl, loaded, of, &native));
     out->native = native;
@@ -386,7 +434,7 @@ static slr_status set_arguments(struct slri_opencl *opencl, const struct native 
         SLRI_TRY(set_buffer(&args, opencl, &hidden[1], &native->part[entry->bindings + 1]));
     if (ready->kernel.may_fault)
         SLRI_TRY(set_buffer(&args, opencl, &hidden[2], &native->part[entry->bindings + 2]));
-    if (entry->function->uses & SLRI_USES_DYNAMIC)
+    if (entry->function->uses & SLRI_USES_DYNAMIC && !ready->module->raw)
         set(&args, command->dispatch.dynamic_bytes ? command->dispatch.dynamic_bytes : 1, NULL); // 0 is refused
     return args.error == SLRI_CL_SUCCESS ? SLR_OK : slri_cl_failed(opencl->name, "SetKernelArg", args.error);
 }

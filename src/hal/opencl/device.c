@@ -204,6 +204,7 @@ static slr_status opencl_metrics(const void *device, slr_metrics *out)
 
 const struct slri_backend slri_backend_opencl = {
     .name = "opencl",
+    .takes_raw = SLR_RAW_SPIRV,
     .blob_suffix = ".cl.bin",
     .kernel_per = SLRI_KERNEL_PER_BLOCK,
     .keeps_context = true,

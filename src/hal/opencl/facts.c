@@ -164,6 +164,16 @@ static void ask_extensions(struct question *q, struct slri_cl_facts *out)
         ask_sub_groups(q, sizes, out);
 }
 
+// Errors mean no: 2.0 and earlier do not know the question.
+static bool takes_spirv(const struct question *q)
+{
+    char versions[256] = "";
+    return q->cl->CreateProgramWithIL && q->cl->GetKernelInfo &&
+           q->cl->GetDeviceInfo(q->id, SLRI_CL_DEVICE_IL_VERSION, sizeof versions - 1, versions, NULL) ==
+               SLRI_CL_SUCCESS &&
+           strstr(versions, "SPIR-V");
+}
+
 static int32_t ask_platform(const struct slri_cl *cl, slri_cl_platform platform, struct slri_cl_facts *out)
 {
     char name[256] = "";
@@ -225,6 +235,7 @@ slr_status slri_cl_ask(const struct slri_cl *cl, slri_cl_platform platform, slri
     facts.host_unified = ask_flag(&q, SLRI_CL_DEVICE_HOST_UNIFIED_MEMORY);
     facts.device_class = ask_class(&q, facts.host_unified);
     facts.opencl = number_of(facts.version);
+    facts.spirv = takes_spirv(&q);
     ask_extensions(&q, &facts);
     if (facts.opencl >= 200)
         ask_number(&q, SLRI_CL_DEVICE_SVM_CAPABILITIES, sizeof facts.svm, &facts.svm);
@@ -273,6 +284,7 @@ static void describe_features(struct slri_opencl *opencl, char *out, size_t room
                    {facts->exact_divide, "exact_divide"},
                    {facts->int64_atomics, "int64_atomics"},
                    {facts->priorities, "priorities"},
+                   {facts->spirv, "spirv"},
                    {slri_cl_has_clock(opencl), "device_clock"},
                    {(facts->svm & SLRI_CL_SVM_ATOMICS) != 0, "svm_atomics"},
                    {(facts->svm & SLRI_CL_SVM_FINE_GRAIN_SYSTEM) != 0, "svm_system"}};

@@ -21,6 +21,7 @@ struct slri_cl_facts {
     slr_device_class device_class;
     size_t most_group;
     bool fp64, int64_atomics, priorities, host_unified, available, compiler, little_endian, exact_divide;
+    bool spirv;                   // takes modules of SPIR-V, of some version
     char pci[16];                 // where it is on the bus: "0000:03:00.0"; "": it does not say
     enum slri_opencl_warps warps; // the best that the device says it has
 };

@@ -86,7 +86,7 @@ static const char help[] = "Usage: slipring bench NAME [OPTION]...\n"
                            "by more than half is discarded. Value, floor and ratio are medians over the\n"
                            "pairs kept, at least 15. The ratio is the median of the pairs' ratios, which can\n"
                            "differ from the quotient of the two medians. 'claims' says of each figure which\n"
-                           "of these it is; in --json: pairs, value_is, floor_is, ratio_is, and claim_figure,\n"
+                           "of these it is; in --json: pairs, value_is, floor_is, ratio_is and claim_figure,\n"
                            "which is the figure that decides. Two cores are required. After a\n"
                            "failure the other rows still run, and the exit code is 1.\n";
 
