@@ -157,7 +157,7 @@ static slr_status make_plan(struct slri_plan *plan, const struct slr_check *chec
     plan->entry = check->entry;
     plan->entry_index = (uint32_t)(plan->entry - plan->module->entry);
     if (plan->module->raw)
-        return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++ source, which slipring does not read", plan->module->name);
+        return SLRI_FAIL(UNSUPPORTED, "'%s' is a raw source, which slipring does not read", plan->module->name);
     if (plan->entry->bindings > SLRI_CHECK_PARAMETERS_MAX)
         return SLRI_FAIL(UNSUPPORTED, "kernel %s has %u parameters; the checker allows %d", plan->entry->name,
                          plan->entry->bindings, SLRI_CHECK_PARAMETERS_MAX);

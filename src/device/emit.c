@@ -172,7 +172,7 @@ slr_status slr_program_emit(const slr_program *program, const slr_emit_desc *des
     if (whole.linked && whole.language != SLR_LANGUAGE_C)
         return SLRI_FAIL(INVALID, "slr_emit_desc.linked is for SLR_LANGUAGE_C; the other languages export no symbols");
     if (program->module->raw)
-        return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++ source, which slipring does not read", program->module->name);
+        return SLRI_FAIL(UNSUPPORTED, "'%s' is a raw source, which slipring does not read", program->module->name);
     struct slri_text made = SLRI_TEXT_INIT;
     slr_status status = whole.batched ? emit_batched(program->module, entry, &whole, &made)
                                       : emit(program->module, entry, &whole, &made);

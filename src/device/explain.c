@@ -21,7 +21,7 @@ slr_status slr_program_explain_sized(const slr_program *program, const char *nam
         return SLRI_FAIL(INVALID, "slr_program_explain: %s is NULL", !program ? "program" : !name ? "name" : "out");
     SLRI_TRY(find(program, name, &entry));
     if (program->module->raw)
-        return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++ source, which slipring does not read", program->module->name);
+        return SLRI_FAIL(UNSUPPORTED, "'%s' is a raw source, which slipring does not read", program->module->name);
     slr_explanation whole = {0};
     SLRI_TRY(slri_tally(program->module, entry, &whole));
     return SLRI_GIVE_REPORT(slr_explanation, out, bytes, &whole);

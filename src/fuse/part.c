@@ -517,7 +517,7 @@ static bool read_kernel(struct reading *at)
     if (part->entry->kind != SLRI_ENTRY_KERNEL)
         return REFUSE(at, "it is a handler, not a kernel");
     if (part->module->raw)
-        return REFUSE(at, "it is raw CUDA C++, which slipring does not read");
+        return REFUSE(at, "it is a raw source, which slipring does not read");
     if (part->entry->shareds || (at->function->uses & (SLRI_USES_SHARED | SLRI_USES_DYNAMIC)))
         return REFUSE(at, "it uses shared memory, so its threads work together");
     for (uint32_t i = 0; i < part->entry->bindings; ++i)

@@ -347,7 +347,7 @@ slr_status slr_tune_sized(slr_kernel *kernel, const slr_tune_problem *problems, 
     SLRI_TRY(SLRI_CHECK_REPORT(slr_tuned, bytes)); // before seconds of measuring
     SLRI_TRY(take_desc(given, &desc));
     if (kernel->program->module->raw)
-        return SLRI_FAIL(UNSUPPORTED, "'%s' is CUDA C++ source, which slipring does not read",
+        return SLRI_FAIL(UNSUPPORTED, "'%s' is a raw source, which slipring does not read",
                          kernel->program->module->name);
     for (uint32_t i = 0; i < count; i++) {
         slr_tuned whole;

@@ -82,12 +82,12 @@ static void what_reads_code_refuses_a_raw_program(void **state)
     refuses(slr_program_from_text(cpu, "add.cu", source, &desc, &program), UNSUPPORTED,
             "'add.cu' is CUDA C++, which device 'cpu' cannot run; use cuda");
     must(slr_program_from_text(device, "add.cu", source, &desc, &program));
-    refuses(slr_program_explain(program, "add", &what), UNSUPPORTED, "CUDA C++ source, which slipring does not read");
+    refuses(slr_program_explain(program, "add", &what), UNSUPPORTED, "raw source, which slipring does not read");
     emit.language = SLR_LANGUAGE_CUDA;
     refuses(slr_program_emit(program, &emit, NULL, 0, &needed), UNSUPPORTED,
-            "CUDA C++ source, which slipring does not read");
+            "raw source, which slipring does not read");
     must(slr_program_get_kernel(program, "add", &kernel));
-    refuses(slr_kernel_check(kernel, NULL, &check), UNSUPPORTED, "CUDA C++ source, which slipring does not read");
+    refuses(slr_kernel_check(kernel, NULL, &check), UNSUPPORTED, "raw source, which slipring does not read");
     slr_kernel_destroy(kernel);
     slr_program_destroy(program);
     desc.raw = 3;
