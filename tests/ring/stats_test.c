@@ -2,6 +2,9 @@
 // The counts add up whenever they are read, and never run backwards.
 #include "tests/ring/ring_test.h"
 
+#include "base/sim.h"
+#include "ring/ring.h"
+
 static struct handler h;
 
 struct sampler {
@@ -275,6 +278,44 @@ static void credit_of_a_message_with_a_buffer_twice_is_no_message(void **state)
     slr_device_close(device);
 }
 
+// Loses its core between the count of its credits in doubt and their claim, and has it again some turns later.
+static void doubt_for_some_turns(void *arg)
+{
+    slr_ring *ring = arg;
+    __atomic_fetch_add(&ring->doubt.begun, 64, __ATOMIC_RELAXED);
+    for (int i = 0; i < 3; ++i)
+        slri_yield();
+    __atomic_fetch_add(&ring->doubt.ended, 64, __ATOMIC_RELEASE);
+}
+
+static void own_messages_are_counted_beside_a_sender_without_a_core(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+        must(slri_sim_begin(seed));
+        slr_device *device = open_device("cpu");
+        slr_ring_desc desc = describe_ring("ring", &h);
+        desc.queue_size = 64;
+        h = (struct handler){0};
+        slr_ring *ring = launch_ring(device, &desc);
+        slr_port *port = open_port(device);
+        slri_thread thread;
+        struct message message = {0};
+        must(slr_send(port, address_of(ring, 0), &message, sizeof message, 0));
+        start_thread(&thread, doubt_for_some_turns, ring);
+        while (__atomic_load_n(&ring->doubt.begun, __ATOMIC_ACQUIRE) == 0)
+            slri_yield();
+        slr_ring_stats stats = stats_of(ring);
+        assert_int_equal(stats.accepted, 1);
+        assert_int_equal(stats.pending, 1);
+        slri_thread_join(&thread);
+        slr_port_close(port);
+        slr_ring_destroy(ring);
+        slr_device_close(device);
+        assert_int_equal(slri_sim_end(), 0);
+    }
+}
+
 static void counts_before_launch_are_zero(void **state)
 {
     (void)state;
@@ -297,6 +338,7 @@ int main(void)
         cmocka_unit_test(refused_counts_each_send_once_and_is_not_in_the_sum),
         cmocka_unit_test(credits_of_keys_that_are_refused_are_no_messages),
         cmocka_unit_test(credit_of_a_message_with_a_buffer_twice_is_no_message),
+        cmocka_unit_test(own_messages_are_counted_beside_a_sender_without_a_core),
         cmocka_unit_test(counts_before_launch_are_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
