@@ -37,7 +37,6 @@ static uint32_t part_of(uint32_t index, uint32_t *at)
     return part;
 }
 
-// `number` comes from a message, and may be anything. Acquire: the entry, as it was made.
 // Of a number that was given out.
 static struct entry *entry_at(const struct slri_given *given, uint32_t number)
 {
@@ -45,6 +44,7 @@ static struct entry *entry_at(const struct slri_given *given, uint32_t number)
     return &given->part[part][at];
 }
 
+// `number` comes from a message, and may be anything. Acquire: the entry, as it was made.
 static struct entry *entry_of(const slr_device *device, uint32_t number)
 {
     const struct slri_given *given = __atomic_load_n(&device->given, __ATOMIC_ACQUIRE);
