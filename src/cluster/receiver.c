@@ -68,12 +68,15 @@ static slr_status keep_record(void *user, const slri_log_record *record)
     }
     memcpy(part->record, record->data, record->bytes);
     const enum slri_frame_kind kind = keeping->receiver->from == SLRI_LOG_OUT ? SLRI_FRAME_OUT : SLRI_FRAME_DEAD;
-    SLRI_TRY(slri_frame_read(&keeping->receiver->shape, kind, part->record, record->bytes, &part->frame));
-    if (keeping->receiver->from == SLRI_LOG_OUT && part->frame.head.extra != keeping->receiver->manifest.keys)
+    slri_frame frame;
+    part->frame = (slri_frame){0}; // a record that is refused has no entries
+    SLRI_TRY(slri_frame_read(&keeping->receiver->shape, kind, part->record, record->bytes, &frame));
+    if (keeping->receiver->from == SLRI_LOG_OUT && frame.head.extra != keeping->receiver->manifest.keys)
         return SLRI_FAIL(INVALID,
                          "'%s': a record of outputs has other keys than the ring kernel: a version of slipring "
                          "before 0.2.0 may have written it",
                          keeping->receiver->nats->name);
+    part->frame = frame;
     part->next = record->sequence + 1;
     part->at = keeping->receiver->from == SLRI_LOG_OUT && !counts(part, record) ? part->frame.bytes : 0;
     part->taken = 0;

@@ -67,6 +67,7 @@ slr_status slr_ring_get_latency_sized(slr_ring *ring, slr_latency *out, size_t b
 {
     if (!ring || !out)
         return SLRI_FAIL(INVALID, "slr_ring_get_latency: %s is NULL", ring ? "out" : "ring");
+    SLRI_TRY(slri_ring_check_process(ring));
     struct slri_histogram all = {0};
     merge(ring, &all);
     slr_latency whole;
@@ -87,6 +88,7 @@ slr_status slr_ring_get_latency_buckets(slr_ring *ring, slr_latency_bucket *out,
 {
     if (!ring || !out || !count)
         return SLRI_FAIL(INVALID, "slr_ring_get_latency_buckets: %s is NULL", !ring ? "ring" : !out ? "out" : "count");
+    SLRI_TRY(slri_ring_check_process(ring));
     struct slri_histogram all = {0};
     uint32_t held = 0, given = 0;
     merge(ring, &all);

@@ -286,6 +286,8 @@ static int use_all(const struct busy *b, slr_address to)
     slr_stream *stream;
     slr_topic *topic;
     slr_ring_stats stats;
+    slr_latency latency;
+    slr_latency_bucket bucket;
     slr_pool_stats pool_stats;
     slr_ring_desc desc = describe_counter("new", &c);
     struct fork_world *w = b->world;
@@ -296,6 +298,8 @@ static int use_all(const struct busy *b, slr_address to)
     REFUSED(slr_send(w->fresh, to, &value, sizeof value, 0));
     REFUSED(slr_call(NULL, to, &value, sizeof value, &value, sizeof value, NONE));
     REFUSED(slr_ring_get_stats(b->from, &stats));
+    REFUSED(slr_ring_get_latency(b->from, &latency));
+    REFUSED(slr_ring_get_latency_buckets(b->from, &bucket, 1, &taken));
     REFUSED(slr_ring_close_input(b->from));
     REFUSED(slr_route(b->from, b->to, NULL));
     REFUSED(slr_unroute(b->from, b->to));
