@@ -24,13 +24,16 @@ struct noted {
     bool changed;
 };
 
-// What a function is given is used as it uses it.
+// What a function is given is used as it uses it. It may pass on what it uses itself only later.
 static void note_uses(const struct slri_instr *in, void *user)
 {
     struct noted *noted = user;
     struct slri_s_array *array = slri_s_array(noted->s, noted->function, in->root);
-    if (array)
-        array->sizes |= slri_kind_bytes(in->kind);
+    if (array) {
+        const uint32_t sizes = array->sizes | slri_kind_bytes(in->kind);
+        noted->changed |= array->sizes != sizes;
+        array->sizes = sizes;
+    }
     for (uint32_t i = 0; in->op == SLRI_OP_CALL && i < in->args; i++) {
         struct slri_s_array *given = slri_s_array(noted->s, noted->function, in->arg[i].root);
         if (!given || !in->callee->param[i].is_memory)

@@ -541,6 +541,22 @@ static size_t find(const struct slri_spirv *made, uint32_t op)
     return at;
 }
 
+// A function that passes its caller's bytes on before it reads them itself: all three know of the same array.
+static void bytes_that_are_passed_on_and_then_read_have_one_type(void **state)
+{
+    (void)state;
+    static const char text[] = "__device__ int f(const char *p, int x) { return x; }\n"
+                               "__device__ int g(const char *p, int x) { return f(p, x) + p[x]; }\n"
+                               "__global__ void k(int *out) {\n"
+                               "  char a[3] = {1, 2, 3}; out[threadIdx.x] = g(a, 1); }\n";
+    struct slri_module *module = compile("k.cu", text);
+    struct slri_spirv made = written(module, NULL);
+    assert_true(made.needs & SLRI_SPIRV_INT8); // so the array is of bytes
+    assert_true(!is_there("spirv-val") || is_valid(made.word, made.words));
+    slri_spirv_free(&made);
+    slri_module_destroy(module);
+}
+
 static void a_writer_that_errs_is_caught(void **state)
 {
     (void)state;
@@ -612,6 +628,7 @@ int main(void)
         cmocka_unit_test(what_is_known_is_not_computed),
         cmocka_unit_test(store_that_another_overwrites_is_left_out),
         cmocka_unit_test(short_branches_are_selects),
+        cmocka_unit_test(bytes_that_are_passed_on_and_then_read_have_one_type),
         cmocka_unit_test(a_writer_that_errs_is_caught),
     };
     return cmocka_run_group_tests(tests, begin, end);
