@@ -365,7 +365,7 @@ slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc, slr_he
 
 void slr_heap_destroy(slr_heap *heap)
 {
-    if (!heap)
+    if (!heap || slri_device_is_anothers(heap->device))
         return;
     slri_heap_report(heap);
     slri_heap_destroy(heap);

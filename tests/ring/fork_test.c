@@ -10,6 +10,7 @@ static void nothing_forks_on_windows(void **state)
     skip();
 }
 #else
+#include <slipring/heap.h>
 #include <slipring/pool.h>
 #include <slipring/stream.h>
 #include <slipring/supervisor.h>
@@ -201,6 +202,7 @@ struct busy {
     slr_ring *from, *to;
     slr_topic *topic;
     slr_pool *pool;
+    slr_heap *heap;
     uint32_t mine;
 };
 
@@ -261,6 +263,8 @@ static void keep_memory_busy(const struct busy *b)
     slr_stream *stream;
     holds(slr_pool_acquire(b->pool, 16, SLR_U32, &buffer) == SLR_OK);
     slr_buffer_destroy(buffer);
+    for (int i = 0; i < 100; ++i)
+        (void)slr_heap_trim(b->heap);
     holds(slr_stream_create(b->world->device, NULL, &stream) == SLR_OK);
     slr_stream_destroy(stream);
 }
@@ -313,6 +317,7 @@ static int use_all(const struct busy *b, slr_address to)
     REFUSED(slr_stream_create(w->device, NULL, &stream));
     slr_topic_close(b->topic);
     slr_pool_destroy(b->pool);
+    slr_heap_destroy(b->heap);
     slr_port_close(w->port);
     slr_ring_destroy(b->from);
     slr_device_close(w->device);
@@ -346,6 +351,7 @@ static void children_of_busy_threads_are_refused_and_go_on(void **state)
     w.fresh = open_port(w.device);
     must(slr_topic_open(w.device, "news", &busy->topic));
     must(slr_pool_create(w.device, NULL, &busy->pool));
+    must(slr_heap_create(w.device, NULL, &busy->heap));
     const slr_address to = address_of(busy->from, 0);
     busy_stop = 0;
     for (uint32_t i = 0; i < BUSY; ++i) {
@@ -369,6 +375,7 @@ static void children_of_busy_threads_are_refused_and_go_on(void **state)
         slri_thread_join(&busy[i].thread);
     slr_topic_close(busy->topic);
     slr_pool_destroy(busy->pool);
+    slr_heap_destroy(busy->heap);
     slr_port_close(w.port);
     slr_port_close(w.fresh);
     slr_ring_destroy(busy->from);
