@@ -43,12 +43,12 @@ generate: ## 10,000 random kernels and handlers, compiled and interpreted; PROGR
 
 VULKAN_PROGRAMS ?= 2000
 VULKAN_DRIVERS ?= $(wildcard /usr/share/vulkan/icd.d/lvp_icd*.json /usr/lib/chromium/vk_swiftshader_icd.json)
-generate-vulkan: ## 2,000 random kernels on each Vulkan driver of CPUs: by address and in words; VULKAN_PROGRAMS=n FROM=seed; minutes
+generate-vulkan: ## 2,000 random kernels on each Vulkan driver of CPUs: by address and in words; VULKAN_PROGRAMS=n FROM=seed GENERATE=--loops; minutes
 	@scripts/deps.sh test
 	@$(call BUILD,dev)
 	ulimit -v 8000000; failed=0; for driver in $(VULKAN_DRIVERS); do \
 		case $$driver in *swiftshader*) words='--floats --normal' ;; *) words= ;; esac; \
-		VK_ICD_FILENAMES=$$driver build/dev/tests/generate --device vulkan:0 --from $(or $(FROM),0) --programs $(VULKAN_PROGRAMS) $$words || failed=1; \
+		VK_ICD_FILENAMES=$$driver build/dev/tests/generate --device vulkan:0 --from $(or $(FROM),0) --programs $(VULKAN_PROGRAMS) $$words $(GENERATE) || failed=1; \
 	done; exit $$failed
 
 cuda-text: ## tests/cuda with the CUDA text itself run, compiled by the host's compiler (tests/shim); some minutes

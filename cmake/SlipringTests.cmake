@@ -438,6 +438,7 @@ set_target_properties(slipring_generate PROPERTIES OUTPUT_NAME generate
 if(NOT SLIPRING_SANITIZE AND CMAKE_C_COMPILER_ID STREQUAL GNU) # once is enough; `make generate` runs many
     slipring_register(tests/generate slipring_generate --programs 40 --from 280 --level 0)
     slipring_register(tests/generate_words slipring_generate --programs 100 --from 240 --level 4)
+    slipring_register(tests/generate_loops slipring_generate --programs 30 --from 283 --level 4 --loops)
 endif()
 
 # The conformance suite. Compiling its 200 kernels takes 20 s of a core: `make cts` does, a test only looks at the host cases
@@ -502,6 +503,7 @@ if(VULKAN_INCLUDE_DIR AND vulkan_drivers AND NOT SLIPRING_SANITIZE) # its compil
     endif()
     if(CMAKE_C_COMPILER_ID STREQUAL GNU)
         slipring_register(tests/vulkan/generate slipring_generate --device vulkan:0 --programs 30 --from 20)
+        slipring_register(tests/vulkan/generate_loops slipring_generate --device vulkan:0 --programs 10 --from 40 --loops)
     endif()
     foreach(name batch batch_calls batch_kernel failure fault keys key_eviction ring_send route slice slice_own state)
         slipring_register(tests/vulkan/ring_${name} tests_ring_${name}_test)

@@ -12,8 +12,8 @@
 enum { BATCH = 100, SHRINK_TRIES = 400 };
 
 static const char help[] =
-    "usage: generate [--from SEED] [--programs N] [--level L] [--device SPEC] [--normal] [--floats] [--print] "
-    "[--no-shrink] [--verbose]\n"
+    "usage: generate [--from SEED] [--programs N] [--level L] [--device SPEC] [--loops] [--normal] [--floats] "
+    "[--print] [--no-shrink] [--verbose]\n"
     "\n"
     "Makes N random programs (500), those of seeds SEED (0) and on, kernels and handlers; runs each compiled, 100 a\n"
     "shared object, and interpreted; and compares every bit of what they leave. The first few that differ are cut "
@@ -25,6 +25,7 @@ static const char help[] =
     "                4: not as C, but its words of 32 bits (src/ir/pass/words.h), interpreted\n"
     "                5: without doubles, and not as C, but its Metal text, compiled by the host's compiler\n"
     "  --device SPEC not as C: kernels are launched on that device, handlers are left out\n"
+    "  --loops       programs are made of loops that threads leave after different numbers of turns\n"
     "  --normal      no subnormal number is given to programs, for a device that takes it for 0\n"
     "  --floats      programs have floats in place of doubles, for a device without doubles\n"
     "  --print       prints the programs and runs nothing\n"
@@ -244,6 +245,8 @@ static bool understand(char **at, asked *asked)
             asked->shrinks = false;
         else if (strcmp(*at, "--verbose") == 0)
             asked->verbose = true;
+        else if (strcmp(*at, "--loops") == 0)
+            programs_have_loops = true;
         else if (strcmp(*at, "--normal") == 0)
             subjects_are_normal = true;
         else if (strcmp(*at, "--floats") == 0)

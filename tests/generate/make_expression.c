@@ -92,7 +92,7 @@ static bool put_scalar(maker *m, bool is_real)
     return true;
 }
 
-static bool put_call(maker *m, bool is_real, int depth)
+bool make_call(maker *m, bool is_real, int depth)
 {
     const variable *array = NULL;
     if (m->functions == 0 || depth <= 0)
@@ -368,7 +368,7 @@ static void put_integer(maker *m, int depth)
         put_bits(m, depth);
         return;
     case 13:
-        if (put_call(m, false, depth))
+        if (make_call(m, false, depth))
             return;
         break;
     default:
@@ -479,7 +479,7 @@ static void put_real(maker *m, int depth)
         PUT(m, ")");
         return;
     case 8:
-        if (put_call(m, true, depth))
+        if (make_call(m, true, depth))
             return;
         break;
     default:

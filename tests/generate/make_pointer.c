@@ -56,9 +56,9 @@ static void into_array(maker *m, const variable *v)
         PUT(m, "q%u -= k%u;\n", n, n);
         break;
     case 1:
-        PUT(m, "q%u = q%u + (", n, n);
+        PUT(m, "q%u = q%u + ((int)(", n, n);
         put_masked(m, v->count);
-        PUT(m, " - k%u);\n", n);
+        PUT(m, ") - k%u);\n", n);
         break;
     default:
         PUT(m, "if (k%u > 0) q%u--; else ++q%u;\n", n, n, n);

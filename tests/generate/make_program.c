@@ -66,6 +66,24 @@ static void make_table(maker *m)
     PUT(m, "};\n");
 }
 
+void make_return(maker *m)
+{
+    const function *f = m->in_function;
+    make_begin(m);
+    if (!f->gives_record) {
+        PUT(m, "return ");
+        make_any(m, 3);
+        PUT(m, ";\n");
+        return;
+    }
+    maker_put_record(m, 0);
+    PUT(m, " given = {");
+    if (m->record[0].count[0] == 0)
+        make_any(m, 2);
+    PUT(m, m->record[0].count[0] ? "{0}};\n" : "};\n");
+    make_line(m, "return given;");
+}
+
 static void make_function(maker *m, unsigned index)
 {
     function f = {.params = (uint8_t)(1 + maker_pick(m, MAKER_PARAMS - 1)), .takes_pointer = maker_pick(m, 3) == 2};
@@ -94,28 +112,20 @@ static void make_function(maker *m, unsigned index)
         m->vars++;
     }
     PUT(m, ")\n{\n");
-    m->in_function = true;
+    m->in_function = &f;
     m->indent = 1;
     m->budget = 4;
+    if (programs_have_loops)
+        make_loop(m);
     make_statements(m, 3);
     if (f.takes_pointer) {
         PUT(m, "    *place += (int)");
         make_integer(m, 2);
         PUT(m, ";\n");
     }
-    if (f.gives_record) {
-        PUT(m, "    ");
-        maker_put_record(m, 0);
-        PUT(m, " given = {");
-        if (m->record[0].count[0] == 0)
-            make_any(m, 2);
-        PUT(m, m->record[0].count[0] ? "{0}};\n    return given;\n}\n" : "};\n    return given;\n}\n");
-    } else {
-        PUT(m, "    return ");
-        make_any(m, 3);
-        PUT(m, ";\n}\n");
-    }
-    m->in_function = false;
+    make_return(m);
+    PUT(m, "}\n");
+    m->in_function = NULL;
     m->vars = 0;
     m->function[m->functions++] = f;
 }
@@ -192,6 +202,13 @@ static void begin_with(maker *m, unsigned type, const char *value)
     m->vars++;
 }
 
+static void make_body(maker *m)
+{
+    if (programs_have_loops)
+        make_loop(m);
+    make_statements(m, 10);
+}
+
 static void make_kernel(maker *m)
 {
     bool has_rows = maker_pick(m, 3) == 2;
@@ -214,7 +231,7 @@ static void make_kernel(maker *m)
     begin_with(m, 2, "l[(i * 7 + 3) & 31]");
     begin_with(m, 9, "x[(i + 5) & 31]");
     begin_with(m, 10, "y[(i * 3) & 31]");
-    make_statements(m, 10);
+    make_body(m);
     leave_variables(m);
     PUT(m, "}\n");
 }
@@ -236,7 +253,7 @@ static void make_handler(maker *m)
     begin_with(m, 0, "in->a");
     begin_with(m, 2, "in->l");
     begin_with(m, 10, "in->d");
-    make_statements(m, 10);
+    make_body(m);
     leave_variables(m);
     PUT(m, "    ring_reply(&o);\n}\n");
 }
@@ -262,7 +279,7 @@ static void make_block_handler(maker *m)
     begin_with(m, 0, "in->a + t");
     begin_with(m, 2, "in->l - t");
     begin_with(m, 10, "in->d * t");
-    make_statements(m, 10);
+    make_body(m);
     leave_variables(m);
     if (m->made->has_barriers)
         PUT(m, "    __syncthreads();\n");

@@ -31,13 +31,7 @@ void make_line(maker *m, const char *format, ...)
     PUT(m, "%s\n", line);
 }
 
-// Reached only by such threads as a condition chooses: no barriers within.
-typedef struct scope {
-    unsigned vars;
-    bool is_uniform, may_break;
-} scope;
-
-static scope open(maker *m, bool is_uniform, bool may_break)
+scope maker_open(maker *m, bool is_uniform, bool may_break)
 {
     scope before = {m->vars, m->is_uniform, m->may_break};
     m->is_uniform &= is_uniform;
@@ -46,7 +40,7 @@ static scope open(maker *m, bool is_uniform, bool may_break)
     return before;
 }
 
-static void close(maker *m, scope before)
+void maker_close(maker *m, scope before)
 {
     m->indent--;
     m->vars = before.vars;
@@ -54,7 +48,7 @@ static void close(maker *m, scope before)
     m->may_break = before.may_break;
 }
 
-static variable *declare(maker *m, shape_of shape, uint32_t type)
+variable *maker_declare(maker *m, shape_of shape, uint32_t type)
 {
     if (m->vars == MAKER_VARS)
         return NULL;
@@ -77,7 +71,7 @@ static void declare_scalar(maker *m)
         make_any(m, DEPTH);
     }
     PUT(m, ";\n");
-    declare(m, SCALAR, type);
+    maker_declare(m, SCALAR, type);
 }
 
 static void declare_array(maker *m)
@@ -90,7 +84,7 @@ static void declare_array(maker *m)
         make_any(m, 1);
     }
     PUT(m, given ? "};\n" : ";\n");
-    variable *v = declare(m, ARRAY, type);
+    variable *v = maker_declare(m, ARRAY, type);
     if (v)
         v->count = (uint8_t)count;
 }
@@ -155,7 +149,7 @@ static void declare_record(maker *m)
         PUT(m, "};\n");
     } else
         PUT(m, ";\n");
-    declare(m, RECORD, which);
+    maker_declare(m, RECORD, which);
 }
 
 static void declare_pointer(maker *m)
@@ -169,7 +163,7 @@ static void declare_pointer(maker *m)
     PUT(m, "const int *v%u = %s + ((", m->names, walks ? "walk" : "a");
     make_integer(m, 1);
     PUT(m, ") & %u);\n", GIVEN_INTS / 2 - 1);
-    variable *v = declare(m, POINTER, 0);
+    variable *v = maker_declare(m, POINTER, 0);
     if (v)
         v->count = GIVEN_INTS / 2;
 }
@@ -313,9 +307,9 @@ static void move_parameter(maker *m)
 
 static void put_body(maker *m, bool is_uniform, bool may_break, unsigned most)
 {
-    scope before = open(m, is_uniform, may_break);
+    scope before = maker_open(m, is_uniform, may_break);
     make_statements(m, most);
-    close(m, before);
+    maker_close(m, before);
     make_begin(m);
 }
 
@@ -558,7 +552,9 @@ static void make_one(maker *m)
     static void (*const nested[])(maker *) = {choose, count, repeat, put_switch, choose, count};
     bool nests = m->indent <= NESTING && pick(m, 3) == 2;
     m->budget--;
-    if (nests)
+    if (programs_have_loops && m->indent <= NESTING && pick(m, 2))
+        make_loop(m);
+    else if (nests)
         nested[pick(m, COUNT(nested))](m);
     else
         simple[pick(m, COUNT(simple))](m);

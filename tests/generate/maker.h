@@ -53,6 +53,12 @@ typedef struct function {
     bool takes_record, gives_record; ///< record 0: the first one, the result
 } function;
 
+/// What a block of statements must give back in the end.
+typedef struct scope {
+    unsigned vars;
+    bool is_uniform, may_break;
+} scope;
+
 typedef enum kind { KERNEL, HANDLER, BLOCK } kind; ///< a `__global__` kernel, a `__ring__` or `__ring_block__` handler
 
 typedef struct program {
@@ -71,7 +77,8 @@ typedef struct maker {
     unsigned number; ///< in every name, so that many programs are one file
     int indent, budget;
     unsigned names, loops; ///< loops: how deep
-    bool may_break, is_uniform, in_function;
+    bool may_break, is_uniform;
+    const function *in_function; ///< the one that is being made, or NULL
     variable var[MAKER_VARS];
     unsigned vars;
     record record[MAKER_RECORDS];
@@ -79,6 +86,9 @@ typedef struct maker {
     function function[MAKER_FUNCTIONS];
     unsigned functions;
 } maker;
+
+/// Programs are made of loops that threads leave after different numbers of turns (make_loop.c).
+extern bool programs_have_loops;
 
 /// Makes the program of a tape. Its text is the caller's: slri_text_free.
 /// A program made already, without doubles.
@@ -90,6 +100,7 @@ void make_program(tape *t, unsigned number, kind kind, program *out);
 void make_integer(maker *m, int depth);
 void make_real(maker *m, int depth);
 void make_any(maker *m, int depth);
+bool make_call(maker *m, bool is_real, int depth); ///< of a device function; false: there is none, nothing is printed
 
 // ---- make_statement.c -----------------------------------------------------------------------------------------------
 
@@ -97,6 +108,18 @@ void make_statements(maker *m, unsigned most);
 void make_line(maker *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void make_begin(maker *m);                   ///< the indentation of a line
 void make_assigned(maker *m, uint32_t type); ///< " += EXPRESSION", of a place of that type
+void make_return(maker *m);                  ///< of the function that is being made
+
+/// Statements from here to maker_close are within: all threads come there only if `is_uniform`.
+scope maker_open(maker *m, bool is_uniform, bool may_break);
+void maker_close(maker *m, scope before);
+
+/// A variable of the next name; NULL where there are too many.
+variable *maker_declare(maker *m, shape_of shape, uint32_t type);
+
+// ---- make_loop.c ----------------------------------------------------------------------------------------------------
+
+void make_loop(maker *m);
 
 // ---- make_pointer.c: each is some statements, or none
 // -----------------------------------------------------------------
