@@ -23,7 +23,8 @@
 
 #include <slipring/status.h>
 
-enum { MESSAGES = 12, FUEL = 20000 };
+// Kernels end by themselves, those with --loops late.
+enum { MESSAGES = 12, FUEL = 20000, KERNEL_FUEL = 50 * FUEL };
 
 static void refuse(subject *s, slr_status status)
 {
@@ -317,7 +318,7 @@ static bool run_kernel_text(subject *s, const struct slri_bound bound[ARGUMENTS]
 }
 
 // A turn of the bit-by-bit division takes fuel; so does a store of a byte that another thread came before.
-#define WORDS_FUEL ((uint64_t)FUEL * 200)
+#define WORDS_FUEL ((uint64_t)KERNEL_FUEL * 200)
 
 // Of every other program the threads also meet: whatever they wait for, all of a block come there. Of every other pair,
 // all widths stay, as for Vulkan.
@@ -389,7 +390,7 @@ static bool run_kernel_once(subject *s, slri_kernel_blocks *blocks, const struct
                                   : !run_kernel_text(s, bound))
         return false;
     bind(&interpreted, bound);
-    struct slri_grid grid = {.grid = {g[0], g[1], g[2]}, .arg = bound, .args = ARGUMENTS, .fuel = FUEL};
+    struct slri_grid grid = {.grid = {g[0], g[1], g[2]}, .arg = bound, .args = ARGUMENTS, .fuel = KERNEL_FUEL};
     struct slri_grid_end end;
     memcpy(grid.block, s->program.block, sizeof grid.block);
     if (slri_interpret_grid(interp, &grid, &end) != SLR_OK)
