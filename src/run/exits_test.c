@@ -95,6 +95,18 @@ static void what_is_done_on_the_way_out_is_done_in_the_loop(void **state)
     expect(K("for (;; i++) { switch (in[i] - t) { case 0: out[t] = i * 2; return; case -3: x++; break; } }"), 1, 0);
 }
 
+static void memory_of_a_thread_is_as_its_registers(void **state)
+{
+    (void)state;
+    expect(K("int a[2] = {0}; for (;; i++) { a[i & 1] = in[i] * 3; if (i >= t) break; } out[t] = a[0] + a[1];"), 1, 0);
+    expect("__device__ void f(int *p, const int *in, int t) { for (int i = 0;; i++) { p[0] = in[i]; if (i >= t) "
+           "return; } }\n" K("int a[2] = {0}; f(a, in, t); out[t] = a[0] + x + i;"),
+           1, 0);
+    expect("__device__ void f(int *p, int v) { p[0] = v; }\n" K(
+               "int a[2] = {0}; do { f(a, in[i]); } while (i++ < t); out[t] = a[0] + x;"),
+           1, 0);
+}
+
 static void functions_return_a_value_behind_their_loops(void **state)
 {
     (void)state;
@@ -122,6 +134,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_behind_a_loop_come_from_its_head),
         cmocka_unit_test(what_is_done_on_the_way_out_is_done_in_the_loop),
+        cmocka_unit_test(memory_of_a_thread_is_as_its_registers),
         cmocka_unit_test(functions_return_a_value_behind_their_loops),
         cmocka_unit_test(other_loops_stay),
     };

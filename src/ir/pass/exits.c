@@ -7,11 +7,11 @@
 struct exits {
     struct slri_lowering l;
     struct slri_region *scratch;
-    uint32_t *reads, *inside; // by register: in the function, and in the loop that is looked at
-    bool *is_set;             // by register: in the loop's parts in question
-    uint32_t regs;            // of the function as it was
-    bool waits, is_needed;
-    slri_reg result, returned; // what a loop returns, and whether it does
+    uint32_t *reads, *inside;          // by register: in the function, and in the loop that is looked at
+    bool *is_set;                      // by register: in the loop's parts in question
+    uint32_t regs;                     // of the function as it was
+    bool waits, writes_own, is_needed; // writes_own: memory of a thread's own, in the loop's parts in question
+    slri_reg result, returned;         // what a loop returns, and whether it does
 };
 
 // The loop around what is being written, where it is one of these. NULL: none, or another.
@@ -46,11 +46,20 @@ static void note_inside(const struct slri_instr *in, void *user)
     e->waits |= slri_instr_waits(in);
 }
 
+static bool is_own(struct slri_root root)
+{
+    return root.kind == SLRI_ROOT_LOCAL || root.kind == SLRI_ROOT_PARAM;
+}
+
+// A thread's own memory is as its registers: drivers hold it there.
 static void note_set(const struct slri_instr *in, void *user)
 {
     struct exits *e = user;
     if (in->dst != SLRI_NO_REG)
         e->is_set[in->dst] = true;
+    e->writes_own |= in->op != SLRI_OP_LOAD && is_own(in->root);
+    for (uint32_t i = 0; i < in->args; i++)
+        e->writes_own |= is_own(in->arg[i].root);
 }
 
 // Whether a BREAK in the block is that of the loop around it.
@@ -86,10 +95,10 @@ static bool leaves_busy(const struct slri_block *block, bool in_switch)
 static bool needs(struct exits *e, const struct slri_instr *loop)
 {
     const uint32_t regs = e->regs;
-    const bool leaves_body = loop->do_while || breaks(loop->body[1]);
+    const bool leaves_body = loop->do_while || breaks(loop->body[1]) || slri_instr_returns(loop);
     memset(e->inside, 0, regs * sizeof *e->inside);
     memset(e->is_set, 0, regs * sizeof *e->is_set);
-    e->waits = false;
+    e->waits = e->writes_own = false;
     exits_reads(loop, e->inside);
     for (int part = 0; part < 3; part++) {
         slri_block_each(loop->body[part], note_inside, e);
@@ -97,7 +106,7 @@ static bool needs(struct exits *e, const struct slri_instr *loop)
             slri_block_each(loop->body[part], note_set, e);
     }
     const bool gives_value = e->l.function->result != SLRI_VOID && slri_instr_returns(loop);
-    bool found = gives_value || leaves_busy(loop->body[1], false);
+    bool found = gives_value || e->writes_own || leaves_busy(loop->body[1], false);
     for (uint32_t reg = 0; reg < regs && !found; reg++)
         found = e->is_set[reg] && e->reads[reg] > e->inside[reg];
     return found && !e->waits;

@@ -4,9 +4,9 @@
 // later turns compute (Mesa 22.3's lavapipe, SwiftShader: docs/rationale.md). What a loop's head chooses between two
 // values they keep for each thread.
 //
-// So where a value of a loop is read behind it, a register says whether the thread stays. A jump out of the loop
-// clears it and continues, and the head asks for it. Loops in which threads wait stay as they are: all threads leave
-// these together.
+// So where a value of a loop is read behind it, or a thread's own memory is written in it, a register says whether the
+// thread stays. A jump out of the loop clears it and continues, and the head asks for it. Loops in which threads wait
+// stay as they are: all threads leave these together.
 #ifndef SLRI_IR_PASS_EXITS_H
 #define SLRI_IR_PASS_EXITS_H
 

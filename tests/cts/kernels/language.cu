@@ -673,6 +673,50 @@ __global__ void volatile_accesses(const int *a, int *out, volatile int *word, vo
     }
 }
 
+//: memory_in_a_loop_that_threads_leave_one_by_one block=32 in:i32[64]=iota out:i32[128]
+struct pair { int x, y; };
+__device__ void fill(struct pair *p, const int *in, int t)
+{
+    int i = 0;
+    do {
+        p->x = in[i] * 3;
+        p->y = i;
+    } while (i++ < t);
+}
+__device__ void fill_and_return(struct pair *p, const int *in, int t)
+{
+    for (int i = 0;; i++) {
+        p->x = in[i] * 5;
+        p->y = i;
+        if (i >= t)
+            return;
+    }
+}
+__global__ void k(const int *in, int *out)
+{
+    int t = threadIdx.x, a[2];
+    struct pair s, copy;
+    a[1] = 5;
+    for (int i = 0;; i++) {
+        a[0] = in[i] * 3;
+        if (i >= t)
+            break;
+    }
+    out[t] = a[0] + a[1];
+    fill(&s, in, t);
+    out[32 + t] = s.x * 100 + s.y;
+    fill_and_return(&s, in, t);
+    out[64 + t] = s.x * 100 + s.y;
+    for (int i = 0;; i++) {
+        s.x = in[i] * 7;
+        s.y = i;
+        copy = s;
+        if (i >= t)
+            break;
+    }
+    out[96 + t] = copy.x * 100 + copy.y;
+}
+
 //: values_of_a_loop_that_threads_leave_one_by_one block=32 in:i32[64]=iota out:i32[288]
 __device__ int found(const int *in, int t)
 {
