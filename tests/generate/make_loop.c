@@ -7,7 +7,8 @@
 
 #define PUT(m, ...) slri_text_printf((m)->out, __VA_ARGS__)
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
-enum { MOST = 7, NO_VARIABLE = UINT32_MAX };
+#define MOST 7
+#define NO_VARIABLE UINT32_MAX
 
 bool programs_have_loops;
 
