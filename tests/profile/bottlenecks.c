@@ -346,7 +346,7 @@ static void queue_too_large(bool bad)
 // Senders find both full: the one holds a backlog of old messages, the other is short.
 static void full_mailbox(bool is_deep)
 {
-    send_all(is_deep ? 256 : 4, 1, 0);
+    send_all(is_deep ? 1024 : 4, 1, 0);
 }
 
 // Each block shape is compiled by itself.
