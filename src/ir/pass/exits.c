@@ -46,20 +46,15 @@ static void note_inside(const struct slri_instr *in, void *user)
     e->waits |= slri_instr_waits(in);
 }
 
-static bool is_of_thread(struct slri_root root)
-{
-    return root.kind == SLRI_ROOT_LOCAL || root.kind == SLRI_ROOT_PARAM;
-}
-
 // A thread's own memory is as its registers: drivers hold it there.
 static void note_set(const struct slri_instr *in, void *user)
 {
     struct exits *e = user;
     if (in->dst != SLRI_NO_REG)
         e->is_set[in->dst] = true;
-    e->writes_own |= in->op != SLRI_OP_LOAD && is_of_thread(in->root);
+    e->writes_own |= in->op != SLRI_OP_LOAD && slri_root_is_own(in->root);
     for (uint32_t i = 0; i < in->args; i++)
-        e->writes_own |= is_of_thread(in->arg[i].root);
+        e->writes_own |= slri_root_is_own(in->arg[i].root);
 }
 
 // Whether a BREAK in the block is that of the loop around it.

@@ -101,6 +101,10 @@ struct slri_block *slri_lower_for(struct slri_lowering *l, slri_reg i, slri_reg 
 slri_reg slri_lower_get(struct slri_lowering *l, uint32_t word); // of the call: U64
 void slri_lower_put(struct slri_lowering *l, uint32_t word, slri_reg value);
 slri_reg slri_lower_constant(struct slri_lowering *l, uint32_t word); // U32, of the batch's constants
+static inline bool slri_root_is_own(struct slri_root root) // memory of a thread's own
+{
+    return root.kind == SLRI_ROOT_LOCAL || root.kind == SLRI_ROOT_PARAM;
+}
 static inline struct slri_root slri_lower_root(uint32_t binding)
 {
     return (struct slri_root){SLRI_ROOT_BINDING, binding};

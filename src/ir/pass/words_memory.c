@@ -73,11 +73,6 @@ static word get_narrow(struct slri_words *w, struct slri_root root, word at, enu
     return slri_words_narrow(w, kind, SLRI_WORDS_OP(w, SHR, of, shift_at(w, at, slri_kind_bytes(kind))));
 }
 
-static bool is_own(struct slri_root root)
-{
-    return root.kind == SLRI_ROOT_LOCAL || root.kind == SLRI_ROOT_PARAM;
-}
-
 static void put_narrow(struct slri_words *w, struct slri_root root, word at, word value, uint32_t bytes)
 {
     if (w->options.all_widths) {
@@ -89,7 +84,7 @@ static void put_narrow(struct slri_words *w, struct slri_root root, word at, wor
     word mask = SLRI_WORDS_OP(w, SHL, ones, shift);
     word there = SLRI_WORDS_OP(w, SHL, SLRI_WORDS_OP(w, AND, value, ones), shift);
     word others = slri_words_op(w, SLRI_OP_NOT, SLRI_U32, mask, mask);
-    if (is_own(root)) {
+    if (slri_root_is_own(root)) {
         word old = slri_words_get(w, root, holder);
         slri_words_put(w, root, holder, SLRI_WORDS_OP(w, OR, SLRI_WORDS_OP(w, AND, old, others), there));
         return;
