@@ -101,7 +101,7 @@ struct slri_block *slri_lower_for(struct slri_lowering *l, slri_reg i, slri_reg 
 slri_reg slri_lower_get(struct slri_lowering *l, uint32_t word); // of the call: U64
 void slri_lower_put(struct slri_lowering *l, uint32_t word, slri_reg value);
 slri_reg slri_lower_constant(struct slri_lowering *l, uint32_t word); // U32, of the batch's constants
-static inline bool slri_root_is_own(struct slri_root root) // memory of a thread's own
+static inline bool slri_root_is_own(struct slri_root root)            // memory of a thread's own
 {
     return root.kind == SLRI_ROOT_LOCAL || root.kind == SLRI_ROOT_PARAM;
 }

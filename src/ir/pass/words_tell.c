@@ -53,9 +53,7 @@ static void put_record(struct slri_words *w, const struct slri_instr *in, struct
     }
 }
 
-// Where the buffer has room for its record; else it is counted as lost. Without a buffer nobody hears it. Vulkan's
-// drivers for CPUs give a thread that has left a loop what later turns compute: so whether there is room is computed
-// again.
+// Where the buffer has room for its record; else it is counted as lost. Without a buffer nobody hears it.
 void slri_words_print(struct slri_words *w, const struct slri_instr *in)
 {
     struct slri_words_swap used = swap_at(w, SLRI_WORDS_PRINTED, 0), lost = swap_at(w, SLRI_WORDS_PRINTED, 4);
@@ -66,9 +64,10 @@ void slri_words_print(struct slri_words *w, const struct slri_instr *in)
     struct slri_block *behind = slri_lower_if(&w->l, is_there.reg, NULL), *is_full;
     const word room = slri_words_get(w, used.root, slri_words_u32(8));
     slri_words_begin_swap(w, &used);
-    word taken = SLRI_WORDS_OP(w, AND, words, slri_words_mask(w, has_room(w, room, used.seen, words)));
+    const word fits = has_room(w, room, used.seen, words);
+    const word taken = SLRI_WORDS_OP(w, AND, words, slri_words_mask(w, fits));
     slri_words_end_swap(w, &used, SLRI_WORDS_OP(w, ADD, used.seen, taken));
-    slri_lower_if(&w->l, slri_words_reg_of(w, has_room(w, room, used.seen, words)), &is_full);
+    slri_lower_if(&w->l, slri_words_reg_of(w, fits), &is_full);
     put_record(w, in, used.root, used.seen);
     w->l.block = is_full;
     slri_words_begin_swap(w, &lost);
