@@ -44,8 +44,8 @@ typedef struct slr_program_desc {
     uint32_t raw;
     /// raw_table lists the prototypes of the kernels in a raw source, such as
     /// "__global__ void k(const float *x, int n);". If raw_table is NULL, slipring reads the prototypes from the
-    /// source, which must define each kernel as `extern "C" __global__ void`. The prototypes of a SPIR-V module's
-    /// kernels are written likewise, with the types that the parameters would have in CUDA C.
+    /// source, which must define each kernel as `extern "C" __global__ void`. Kernels of a SPIR-V module also get
+    /// prototypes in CUDA C: a pointer to global memory is `T *`, and a number is `T`.
     const char *raw_table;
     /// If `debug` is 1, slipring compiles the code of cpu devices for a debugger: without optimisation, with the
     /// source's lines and variables (docs/debugging.md). If `debug` is 0, slipring compiles for a debugger only if the
