@@ -6,6 +6,7 @@
 
 #include <slipring/baseline.h>
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -68,25 +69,35 @@ static void find_interval(struct sides *s, double speeds[DRAWS], slr_comparison 
     out->high = speeds[DRAWS - 1 - DRAWS / 40];
 }
 
-// By products, not by quotients: 900,000,000 of 1,000,000,000 is exactly on the bound.
+// A figure and a bound that are equal on paper differ in their last bits where one of them is no binary fraction: 0.63
+// of 0.7, for one. Four roundings make at most this much of the larger figure; whole numbers up to 2^51 stay apart.
+static bool is_above(double a, double b, double largest)
+{
+    return a - b > 2 * DBL_EPSILON * largest;
+}
+
 static bool is_slower(const slr_comparison *c, bool is_latency)
 {
-    return is_latency ? c->value * (1 - c->tolerance) > c->target : c->value < c->target * (1 - c->tolerance);
+    const double least = 1 - c->tolerance, largest = fmax(c->value, c->target);
+    return is_latency ? is_above(c->value * least, c->target, largest) : is_above(c->target * least, c->value, largest);
 }
 
 static bool is_faster(const slr_comparison *c, bool is_latency)
 {
-    return is_latency ? c->value < c->target * (1 - c->tolerance) : c->value * (1 - c->tolerance) > c->target;
+    const double least = 1 - c->tolerance, largest = fmax(c->value, c->target);
+    return is_latency ? is_above(c->target * least, c->value, largest) : is_above(c->value * least, c->target, largest);
 }
 
+// Speeds, which are quotients: of as many roundings.
 static slr_verdict decide_by_interval(const slr_comparison *c)
 {
-    const double least = 1 - c->tolerance, most = 1 / (1 - c->tolerance);
-    if (c->high < least)
+    const double least = 1 - c->tolerance;
+    const bool some_slower = is_above(least, c->low, 1), some_faster = is_above(c->high * least, 1, fmax(c->high, 1));
+    if (is_above(least, c->high, 1))
         return SLR_VERDICT_REGRESSED;
-    if (c->low > most)
+    if (is_above(c->low * least, 1, fmax(c->low, 1)))
         return SLR_VERDICT_IMPROVED;
-    return c->low >= least && c->high <= most ? SLR_VERDICT_SAME : SLR_VERDICT_UNDECIDED;
+    return some_slower || some_faster ? SLR_VERDICT_UNDECIDED : SLR_VERDICT_SAME;
 }
 
 const char *slr_verdict_name(uint32_t verdict)

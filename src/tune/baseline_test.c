@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,39 @@ static void a_latency_warns_the_other_way_round(void **state)
     assert_int_equal(verdict_of(&b, 810), SLR_VERDICT_SAME);
     assert_int_equal(verdict_of(&b, 809), SLR_VERDICT_IMPROVED);
     assert_int_equal(verdict_of(&b, 1), SLR_VERDICT_IMPROVED); // a speed-up never warns
+}
+
+// `limit` is exactly at the limit on paper, whatever its bits are.
+static void check_limit(slr_baseline *b, double limit, double beyond, uint32_t verdict, bool has_samples)
+{
+    assert_int_equal(verdict_of(b, limit), SLR_VERDICT_SAME);
+    assert_int_equal(verdict_of(b, limit * beyond), verdict);
+    if (has_samples)
+        assert_int_equal(compared(b, (const double[2]){limit, limit}, 2).verdict, SLR_VERDICT_SAME);
+}
+
+static void a_figure_exactly_at_its_limit_is_the_same(void **state)
+{
+    (void)state;
+    static const double scales[] = {1e-9, 1e-7, 1e-3, 0.1, 1, 10, 1000, 1e6, 1e9, 1e12};
+    static const double percents[] = {10, 5, 20, 1, 30, 90};
+    const double less = 1 - 1e-13, more = 1 + 1e-13;
+    for (size_t at = 0; at < 60 * 1000; ++at) {
+        const double percent = percents[at / 10 % 6], i = 1 + (double)(at / 60);
+        const double whole = 100 * i * scales[at % 10], part = (100 - percent) * i * scales[at % 10];
+        slr_baseline b = throughput(whole);
+        b.tolerance = percent / 100;
+        check_limit(&b, part, less, SLR_VERDICT_REGRESSED, at % 97 == 0);
+        b.target = part;
+        check_limit(&b, whole, more, SLR_VERDICT_IMPROVED, at % 97 == 0);
+        b.is_latency = 1;
+        check_limit(&b, whole, more, SLR_VERDICT_REGRESSED, at % 97 == 0);
+        b.target = whole;
+        check_limit(&b, part, less, SLR_VERDICT_IMPROVED, at % 97 == 0);
+    }
+    slr_baseline b = throughput(1e15); // whole numbers stay apart
+    assert_int_equal(verdict_of(&b, 899999999999999), SLR_VERDICT_REGRESSED);
+    assert_int_equal(verdict_of(&b, 900000000000000), SLR_VERDICT_SAME);
 }
 
 // A sum of twelve uniform numbers: nearly normal, of variance 1.
@@ -158,6 +192,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_throughput_below_nine_tenths_of_its_target_warns),
         cmocka_unit_test(a_latency_warns_the_other_way_round),
+        cmocka_unit_test(a_figure_exactly_at_its_limit_is_the_same),
         cmocka_unit_test(samples_decide_by_their_scatter),
         cmocka_unit_test(samples_of_the_target_scatter_too),
         cmocka_unit_test(what_is_no_measurement_is_refused),
