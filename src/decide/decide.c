@@ -225,16 +225,22 @@ static void predict_all(struct deciding *d)
 static slr_status queue_at(struct deciding *d, uint32_t i)
 {
     slr_estimate *e = &d->estimate[i];
-    struct slri_queueing queueing = {0, e->call_ns};
+    struct slri_queueing queueing = {0, e->wait_ns};
     double service = service_of(d, i), rate = d->work.calls_per_second;
     const double *sample = d->is_measured[i] ? d->place[i].sample : &service;
     uint32_t samples = d->is_measured[i] ? d->place[i].samples : 1;
+    const double mean = slri_queueing_mean(sample, samples); // what fills a device, not the median
     if (rate > 0)
         SLRI_TRY(slri_queueing_at(sample, samples, e->wait_ns, rate, &queueing));
+    else {
+        double sorted[SLRI_DECIDE_SAMPLES];
+        memcpy(sorted, sample, samples * sizeof *sample);
+        queueing.p99_ns += slri_quantile_of(sorted, samples, 0.99);
+    }
     e->queue_ns = queueing.mean_wait_ns;
     e->p99_ns = queueing.p99_ns;
-    e->busy = rate > 0 ? fmin(rate * service / 1e9, 1) : service / e->call_ns;
-    e->capacity = 1e9 / service;
+    e->busy = rate > 0 ? fmin(rate * mean / 1e9, 1) : service / e->call_ns;
+    e->capacity = 1e9 / mean;
     return d->work.latency_ns
                ? slri_queueing_capacity(sample, samples, e->wait_ns, (double)d->work.latency_ns, &e->capacity)
                : SLR_OK;

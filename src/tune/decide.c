@@ -163,10 +163,24 @@ static double cost_of_work(const slr_estimate *e, const slr_work *work)
     return is_p99(work) ? e->p99_ns : e->call_ns + e->queue_ns;
 }
 
+// Ends within the limit of the latency, if there is one, and is no later for every call that arrives.
+static bool keeps_up(const slr_estimate *e, const slr_work *work)
+{
+    return !isinf(e->queue_ns) && !isinf(e->p99_ns) && (!work->latency_ns || e->p99_ns <= (double)work->latency_ns);
+}
+
+// Of one that is overloaded. With a limit of the latency `capacity` is something else, and may be 0.
+static double calls_per_second_of(const slr_estimate *e, const slr_work *work)
+{
+    return work->latency_ns ? 1e9 / (e->call_ns - e->wait_ns) : e->capacity;
+}
+
 static bool is_less(const slr_estimate *e, uint32_t a, uint32_t b, const slr_work *work)
 {
     double x = cost_of_work(&e[a], work), y = cost_of_work(&e[b], work);
-    return isinf(x) && isinf(y) ? e[a].capacity > e[b].capacity : x < y;
+    if (keeps_up(&e[a], work) != keeps_up(&e[b], work))
+        return keeps_up(&e[a], work);
+    return isinf(x) && isinf(y) ? calls_per_second_of(&e[a], work) > calls_per_second_of(&e[b], work) : x < y;
 }
 
 enum among { ALL, CPUS, OTHERS };
@@ -185,7 +199,7 @@ static uint32_t best_of(const slr_estimate *e, uint32_t count, enum among among,
 static double ratio_of(const slr_estimate *slow, const slr_estimate *fast, const slr_work *work)
 {
     double x = cost_of_work(slow, work), y = cost_of_work(fast, work);
-    return isinf(x) || isinf(y) ? fast->capacity / slow->capacity : x / y;
+    return isinf(x) || isinf(y) ? calls_per_second_of(fast, work) / calls_per_second_of(slow, work) : x / y;
 }
 
 struct words {
@@ -288,25 +302,57 @@ static void add_reason(struct words *words, const slr_estimate *slow, const stru
         add_kernel(words, slow, f);
 }
 
-static void say_why(const slr_estimate *e, const struct slri_figures *f, const slr_work *work, slr_decision *out)
+static void add_comparison(struct words *words, const slr_estimate *chosen, const slr_estimate *next,
+                           const slr_work *work, double ratio)
+{
+    const bool is_chosen_late = isinf(cost_of_work(chosen, work)), is_next_late = isinf(cost_of_work(next, work));
+    if (is_next_late && !is_chosen_late)
+        add_words(words, ": %.6g calls a second are more than %s completes.", work->calls_per_second, next->name);
+    else if (!is_next_late && keeps_up(chosen, work) && !keeps_up(next, work)) {
+        add_words(words, ": 99 %% of the calls take up to ");
+        add_time(words, next->p99_ns);
+        add_words(words, ", and the limit is ");
+        add_time(words, (double)work->latency_ns);
+        add_words(words, ".");
+    } else if (is_next_late && ratio >= 1)
+        add_words(words, ": %s completes %.3g times as many calls.", chosen->name, ratio);
+    else if (ratio >= 1)
+        add_words(words, ": %.3g times as long.", ratio);
+    else
+        add_words(words, ": %.2f times as fast, but less than %.2f is not worth a device with other memory.", 1 / ratio,
+                  least_gain);
+}
+
+static void add_limit(struct words *words, const slr_estimate *e, uint32_t count, const slr_work *work)
+{
+    for (uint32_t i = 0; i < count; ++i)
+        if (keeps_up(&e[i], work))
+            return;
+    if (!work->latency_ns) {
+        add_words(words, " No candidate completes %.6g calls a second.", work->calls_per_second);
+        return;
+    }
+    add_words(words, " No candidate ends 99 %% of the calls within ");
+    add_time(words, (double)work->latency_ns);
+    add_words(words, ".");
+}
+
+static void say_why(const slr_estimate *e, uint32_t count, const struct slri_figures *f, const slr_work *work,
+                    slr_decision *out)
 {
     const slr_estimate *chosen = &e[out->candidate], *next = &e[out->next];
     struct words words = {out->why, sizeof out->why};
     add_cost(&words, chosen, work);
     if (chosen == next) {
         add_words(&words, "; there is no other candidate.");
+        add_limit(&words, e, count, work);
         add_reason(&words, chosen, f);
         return;
     }
     add_words(&words, "; ");
     add_cost(&words, next, work);
-    if (isinf(cost_of_work(next, work)) && out->ratio >= 1)
-        add_words(&words, ": %s completes %.3g times as many calls.", chosen->name, out->ratio);
-    else if (out->ratio >= 1)
-        add_words(&words, ": %.3g times as long.", out->ratio);
-    else
-        add_words(&words, ": %.2f times as fast, but less than %.2f is not worth a device with other memory.",
-                  1 / out->ratio, least_gain);
+    add_comparison(&words, chosen, next, work, out->ratio);
+    add_limit(&words, e, count, work);
     if (f->wait_ns > 0 && is_cpu(chosen) && !is_cpu(next) && f->wait_ns > 0.5 * next->call_ns) {
         add_words(&words, " %.0f %% of a call waits for something else; ", 100 * f->wait_ns / next->call_ns);
         add_words(&words, "%s would be under-utilised, busy %.1f %% of the time.", next->name, 100 * next->busy);
@@ -315,11 +361,18 @@ static void say_why(const slr_estimate *e, const struct slri_figures *f, const s
     add_reason(&words, next, f);
 }
 
+// A second memory is not worth a small gain, but it is worth a limit that the CPU misses.
+static bool is_cpu_good_enough(const slr_estimate *cpu, const slr_estimate *best, const slr_work *work)
+{
+    return keeps_up(cpu, work) == keeps_up(best, work) &&
+           isinf(cost_of_work(cpu, work)) == isinf(cost_of_work(best, work)) && ratio_of(cpu, best, work) < least_gain;
+}
+
 void slri_decide_choose(const slr_estimate *e, uint32_t count, const struct slri_figures *figures, const slr_work *work,
                         slr_decision *out)
 {
     uint32_t best = best_of(e, count, ALL, count, work), cpu = best_of(e, count, CPUS, count, work);
-    if (cpu != count && !is_cpu(&e[best]) && ratio_of(&e[cpu], &e[best], work) < least_gain)
+    if (cpu != count && !is_cpu(&e[best]) && is_cpu_good_enough(&e[cpu], &e[best], work))
         best = cpu;
     uint32_t next = best_of(e, count, is_cpu(&e[best]) ? OTHERS : CPUS, best, work);
     next = next == count ? best_of(e, count, ALL, best, work) : next;
@@ -327,5 +380,5 @@ void slri_decide_choose(const slr_estimate *e, uint32_t count, const struct slri
     out->next = next == count ? best : next;
     out->by = e[best].by < e[out->next].by ? e[best].by : e[out->next].by;
     out->ratio = ratio_of(&e[out->next], &e[best], work);
-    say_why(e, figures, work, out);
+    say_why(e, count, figures, work, out);
 }

@@ -39,6 +39,7 @@ struct slri_queueing {
 };
 slr_status slri_queueing_at(const double *service_ns, uint32_t count, double other_ns, double calls_per_second,
                             struct slri_queueing *out);
+double slri_queueing_mean(const double *service_ns, uint32_t count);
 // The largest rate of which 99 % take at most so long. `other_ns`: what a call takes besides, without occupying the
 // device.
 slr_status slri_queueing_capacity(const double *service_ns, uint32_t count, double other_ns, double latency_ns,

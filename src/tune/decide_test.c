@@ -296,6 +296,57 @@ static void what_cannot_keep_up_loses_to_what_can(void **state)
     assert_int_equal(choose(e, 2, 0, &work).candidate, 0);
 }
 
+static void a_limit_that_the_cpu_misses_is_worth_a_device(void **state)
+{
+    (void)state;
+    slr_work work = SLR_WORK_INIT;
+    slr_estimate e[] = {estimate("cpu", SLR_DEVICE_CPU, 1150), estimate("gpu", SLR_DEVICE_GPU, 1000)};
+    work.latency_ns = 1040;
+    slr_decision d = choose(e, 2, 0, &work);
+    assert_int_equal(d.candidate, 1);
+    says(&d, "cpu: 1.1 us (predicted): 99 % of the calls take up to 1.1 us, and the limit is 1.0 us.");
+    work.latency_ns = 1150;
+    assert_int_equal(choose(e, 2, 0, &work).candidate, 0);
+    work.latency_ns = 900; // both miss it
+    d = choose(e, 2, 0, &work);
+    assert_int_equal(d.candidate, 0);
+    says(&d,
+         "1.15 times as fast, but less than 1.25 is not worth a device with other memory. No candidate ends 99 % of "
+         "the calls within 900 ns.");
+    work.latency_ns = 0; // the same of calls that arrive faster than the CPU completes them
+    work.calls_per_second = 950000;
+    e[0].queue_ns = e[0].p99_ns = INFINITY;
+    d = choose(e, 2, 0, &work);
+    assert_int_equal(d.candidate, 1);
+    says(&d, "cpu: overloaded (predicted): 950000 calls a second are more than cpu completes.");
+}
+
+// A capacity of 0 within the limit is no figure to divide by.
+static void overload_with_a_limit_is_told_in_figures(void **state)
+{
+    (void)state;
+    slr_work work = SLR_WORK_INIT;
+    work.calls_per_second = 1000;
+    work.latency_ns = 500;
+    slr_estimate e[] = {estimate("cpu", SLR_DEVICE_CPU, 2e5), estimate("gpu", SLR_DEVICE_GPU, 4e6)};
+    e[0].capacity = e[1].capacity = 0;
+    e[1].queue_ns = e[1].p99_ns = INFINITY;
+    slr_decision d = choose(e, 2, 0, &work);
+    assert_int_equal(d.candidate, 0);
+    near(d.ratio, 20);
+    says(&d, "gpu: overloaded (predicted): 1000 calls a second are more than gpu completes. No candidate ends 99 % of "
+             "the calls within 500 ns.");
+    e[0].queue_ns = e[0].p99_ns = INFINITY;
+    e[0].capacity = 3;
+    d = choose(e, 2, 0, &work);
+    assert_int_equal(d.candidate, 0);
+    says(&d, "gpu: overloaded (predicted): cpu completes 20 times as many calls. No candidate");
+    work.latency_ns = 0;
+    e[1].capacity = 1;
+    d = choose(e, 2, 0, &work);
+    says(&d, "cpu completes 3 times as many calls. No candidate completes 1000 calls a second.");
+}
+
 // The table beside the sentence has the call alone.
 static void a_time_with_waits_says_so(void **state)
 {
@@ -332,6 +383,8 @@ int main(void)
         cmocka_unit_test(the_runner_up_is_of_another_kind_where_there_is_one),
         cmocka_unit_test(calls_that_wait_leave_a_gpu_under_utilised),
         cmocka_unit_test(what_cannot_keep_up_loses_to_what_can),
+        cmocka_unit_test(a_limit_that_the_cpu_misses_is_worth_a_device),
+        cmocka_unit_test(overload_with_a_limit_is_told_in_figures),
         cmocka_unit_test(a_time_with_waits_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

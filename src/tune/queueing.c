@@ -17,7 +17,7 @@ static double uniform(uint64_t *random)
     return ((double)(slri_tune_random(random) >> 11) + 0.5) * 0x1p-53;
 }
 
-static double mean_of(const double *value, uint32_t count)
+double slri_queueing_mean(const double *value, uint32_t count)
 {
     double sum = 0;
     for (uint32_t i = 0; i < count; ++i)
@@ -51,7 +51,7 @@ slr_status slri_queueing_at(const double *service_ns, uint32_t count, double oth
 {
     double *took;
     *out = (struct slri_queueing){INFINITY, INFINITY};
-    if (mean_of(service_ns, count) * calls_per_second >= 1e9)
+    if (slri_queueing_mean(service_ns, count) * calls_per_second >= 1e9)
         return SLR_OK;
     SLRI_TRY(take_room(&took));
     play(service_ns, count, other_ns, calls_per_second, took, out);
@@ -62,7 +62,7 @@ slr_status slri_queueing_at(const double *service_ns, uint32_t count, double oth
 slr_status slri_queueing_capacity(const double *service_ns, uint32_t count, double other_ns, double latency_ns,
                                   double *out)
 {
-    double *took, low = 0, high = 1e9 / mean_of(service_ns, count);
+    double *took, low = 0, high = 1e9 / slri_queueing_mean(service_ns, count);
     struct slri_queueing queueing;
     SLRI_TRY(take_room(&took));
     for (int i = 0; i < STEPS; ++i) {

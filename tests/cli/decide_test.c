@@ -82,8 +82,10 @@ static void the_crossover_and_the_candidates_are_shown(void **state)
     says(SAXPY MODELS "--size 100000000 --resident", 0, " take as long at ");
     says(SAXPY MODELS "--size 100000000 --resident --json", 0, "\"crossover_threads\": ");
     says(SAXPY MODELS "--size 100000000 --resident --json | grep -c '\"name\":'", 0, "3\n"); // with the plain call
-    says(WORKLOAD "sequence", 0,
-         "\n  plain call (cpu2) is faster than h100 at all sizes compared (1, 2, 4 ... threads, predicted).\n");
+    says(
+        WORKLOAD "sequence", 0,
+        "\n  Without waits for earlier calls: plain call (cpu2) is faster than h100 at all sizes compared (1, 2, 4 ... "
+        "threads, predicted).\n");
     says(SAXPY MODELS "--size 1000 --json", 0, "\"by\": \"predicted\"");
     says(SAXPY MODELS "--size 1024 --json", 0, "\"counted\": \"exact\"");
 }
@@ -133,6 +135,29 @@ static void contents_of_buffers_count(void **state)
          "0\n");
 }
 
+// Of lists that are sorted already; the workload's other arguments and its size stay.
+static void contents_of_a_workload_count_and_may_be_replaced(void **state)
+{
+    (void)state;
+    says(WORKLOAD "sorted --json", 0, "\"instructions\": 3499785");
+    says(WORKLOAD "sorted --arg 'all=unsigned[25600]:zero' --json", 0, "\"instructions\": 740992,");
+    says(WORKLOAD "sorted --arg n=64 --json", 0, "\"threads\": 128");
+}
+
+static void a_limit_that_no_candidate_keeps_is_said(void **state)
+{
+    (void)state;
+#define LIMITED SAXPY "--size 1000000 --model h100 --model cpu2 --predict --rate 1000 --latency 1us "
+    says(LIMITED, 0, "No candidate ends 99 % of the calls within 1.0 us.");
+    says(LIMITED, 0, "1000 calls a second are more than h100 completes.");
+    says(LIMITED, 0,
+         "\n  calls/s: the most of which 99 % end within 1 us\n  Without waits for earlier calls: cpu2 is ");
+    says(LIMITED "| grep -c 'nan\\|inf times'; true", 0, "0\n");
+    says(LIMITED "--json", 0, "\"calls_per_second\": 1000.0");
+    says(LIMITED "--json", 0, "\"latency_ns\": 1000");
+    says(LIMITED "--json | grep -c '\"ratio\": null'; true", 0, "0\n");
+}
+
 static void what_is_wrong_is_said(void **state)
 {
     (void)state;
@@ -163,6 +188,8 @@ int main(void)
         cmocka_unit_test(arrivals_fill_a_queue),
         cmocka_unit_test(devices_are_measured_and_their_figures_printed),
         cmocka_unit_test(contents_of_buffers_count),
+        cmocka_unit_test(contents_of_a_workload_count_and_may_be_replaced),
+        cmocka_unit_test(a_limit_that_no_candidate_keeps_is_said),
         cmocka_unit_test(what_is_wrong_is_said),
     };
     return cmocka_run_group_tests(tests, set_up, shell_end);

@@ -200,13 +200,13 @@ static slr_status resize(void *user, uint64_t threads, slr_work *work)
 }
 
 // Contents are needed to measure, and to count work that depends on them. No memory is taken for large work that is
-// only predicted, nor for the workloads, whose predictions are of any contents.
+// only predicted.
 static bool needs_contents(const deciding *d, const kernel_arguments *arguments, const uint64_t *bytes)
 {
     uint64_t all = 0;
     for (uint32_t i = 0; i < arguments->count; i++)
         all += bytes[i];
-    return d->options.work.measure == SLR_MEASURE_ALWAYS || (d->options.workload == NULL && all <= MOST_CONTENTS_BYTES);
+    return d->options.work.measure == SLR_MEASURE_ALWAYS || all <= MOST_CONTENTS_BYTES;
 }
 
 static int make_arguments(deciding *d, kernel_arguments *arguments, uint64_t **bytes)

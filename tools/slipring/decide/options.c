@@ -25,7 +25,8 @@ static const char help[] = "Usage: slipring decide FILE.cu NAME --size SIZE [OPT
                            "  --workload NAME      work that comes with slipring: matrix, sequence, tensor,\n"
                            "                       io, deep or control; or a workload of the test set: gram,\n"
                            "                       bodies, token, filter, stencil, squares, packets,\n"
-                           "                       lines, dense, normal, sorted, machine\n"
+                           "                       lines, dense, normal, sorted, machine. --size and each\n"
+                           "                       --arg replace what the workload has\n"
                            "  --device D           a candidate; may be repeated. Default: all that open;\n"
                            "                       with --model: cpu\n"
                            "  --model FILE         a device that this machine lacks: its file of figures,\n"
@@ -98,6 +99,15 @@ static int take_workload(const char *option, const char *name, void *to)
     return found != NULL ? -1 : EXIT_USAGE;
 }
 
+static bool is_given(const run_list *arguments, uint32_t count, const char *other)
+{
+    const size_t length = strcspn(other, "=") + 1;
+    for (uint32_t i = 0; i < count; i++)
+        if (strncmp(arguments->items[i], other, length) == 0)
+            return true;
+    return false;
+}
+
 // What the workload says and the command line does not.
 static void settle_workload(decide_options *out)
 {
@@ -106,8 +116,10 @@ static void settle_workload(decide_options *out)
     out->file = out->name = workload->name;
     if (out->size[0] == 0)
         memcpy(out->size, workload->size, sizeof out->size);
-    for (size_t i = 0; workload->arguments[i] != NULL && out->arguments.count <= i; i++)
-        run_list_add(&out->arguments, workload->arguments[i]);
+    const uint32_t given = out->arguments.count;
+    for (size_t i = 0; workload->arguments[i] != NULL; i++)
+        if (!is_given(&out->arguments, given, workload->arguments[i]))
+            run_list_add(&out->arguments, workload->arguments[i]);
     work->launches = work->launches != 0 ? work->launches : workload->launches;
     work->resident |= workload->resident;
     work->calls_per_second = work->calls_per_second > 0 ? work->calls_per_second : workload->rate;

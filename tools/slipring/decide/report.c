@@ -50,18 +50,21 @@ static bool is_call(const slr_estimate *e)
     return e->predicted_ns == 0;
 }
 
-static void print_crossover(const slr_decision *d, const slr_estimate *chosen, const slr_estimate *next)
+// Of calls alone, whatever arrives.
+static void print_crossover(const slr_work *work, const slr_decision *d, const slr_estimate *chosen,
+                            const slr_estimate *next)
 {
     if (d->candidate == d->next)
         return;
+    say_out("  %s", work->calls_per_second > 0 ? "Without waits for earlier calls: " : "");
     if (d->crossover_threads > 0)
-        say_out("  %s and %s take as long at %.0f threads (%s).\n", chosen->name, next->name, d->crossover_threads,
+        say_out("%s and %s take as long at %.0f threads (%s).\n", chosen->name, next->name, d->crossover_threads,
                 by_name(d->by));
     else if (is_call(chosen) || is_call(next)) // measured as it is: it has no size to change
-        say_out("  %s was measured at this size only: which is faster at other sizes is not known.\n",
+        say_out("%s was measured at this size only: which is faster at other sizes is not known.\n",
                 is_call(chosen) ? chosen->name : next->name);
     else
-        say_out("  %s is faster than %s at all sizes compared (1, 2, 4 ... threads, %s).\n",
+        say_out("%s is faster than %s at all sizes compared (1, 2, 4 ... threads, %s).\n",
                 chosen->call_ns < next->call_ns ? chosen->name : next->name,
                 chosen->call_ns < next->call_ns ? next->name : chosen->name, by_name(d->by));
 }
@@ -78,7 +81,9 @@ void decide_print(const decide_options *options, const decide_answer *answer)
             "launch us", "kernel us", "bound by", "busy", "p99 us", "calls/s");
     for (uint32_t i = 0; i < answer->count; i++)
         print_estimate(&e[i]);
-    print_crossover(d, &e[d->candidate], &e[d->next]);
+    if (options->work.latency_ns > 0)
+        say_out("  calls/s: the most of which 99 %% end within %.6g us\n", (double)options->work.latency_ns / 1e3);
+    print_crossover(&options->work, d, &e[d->candidate], &e[d->next]);
     say_out("  a launch: %llu threads, %.3g instructions, %.3g flops, %.3g bytes of memory (%s); divergence %.2f\n",
             (unsigned long long)d->threads, (double)d->instructions, (double)(d->flops + d->flops64),
             (double)d->memory_bytes, counted_name(d->counted), d->divergence);
@@ -118,6 +123,11 @@ json_t *decide_json(const decide_options *options, const decide_answer *answer)
                   (json_int_t)d->instructions, "flops", (json_int_t)d->flops, "flops64", (json_int_t)d->flops64,
                   "memory_bytes", (json_int_t)d->memory_bytes, "bytes_in", (json_int_t)d->bytes_in, "bytes_out",
                   (json_int_t)d->bytes_out, "divergence", d->divergence, "counted", counted_name(d->counted));
+    const slr_work *asked = &options->work;
+    json_object_set_new(work, "calls_per_second",
+                        asked->calls_per_second > 0 ? json_real(asked->calls_per_second) : json_null());
+    json_object_set_new(work, "latency_ns",
+                        asked->latency_ns > 0 ? json_integer((json_int_t)asked->latency_ns) : json_null());
     return json_pack("{s:o, s:o, s:[I, I, I], s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "file",
                      kernel_text(options->file), "kernel", kernel_text(options->name), "size",
                      (json_int_t)options->size[0], (json_int_t)options->size[1], (json_int_t)options->size[2], "chosen",
