@@ -70,7 +70,8 @@ static const char help[] = "Usage: slipring bench NAME [OPTION]...\n"
                            "  --pairs N       pairs kept per row; default 61, or 15 after 5 s\n"
                            "  --budget S      time limit of each search of 'tune', in seconds; default 900\n"
                            "                  for all candidates, 120 for a tenth of them\n"
-                           "  --small         tiny sizes, for a test: runs everything, measures nothing\n"
+                           "  --small         tiny sizes, for a test: runs everything, measures nothing.\n"
+                           "                  'bench compare' refuses these figures\n"
                            "  --json          prints one JSON object\n"
                            "\n"
                            "Example:\n"
@@ -327,6 +328,8 @@ static void begin_json(const bench *bench)
     json_out_text(bench->json, "device", bench->info.name);
     json_out_text(bench->json, "description", bench->info.description);
     json_out_text(bench->json, "version", SLR_VERSION);
+    if (bench->small)
+        json_out_bool(bench->json, "small", true);
     json_out_array(bench->json, "rows");
 }
 

@@ -33,9 +33,9 @@ static const char help[] = "Usage: slipring bench compare OLD.json [FILE.json]..
                            "bootstrap; from three runs per file on, each run is one sample. The verdict is\n"
                            "'regressed' only where the whole interval is slower than the tolerance.\n"
                            "\n"
-                           "Exit code: 0 if no row has regressed; 1 if one has; 2 if a file cannot be read\n"
-                           "or is of another device; 4 if a row is in OLD or NEW alone and none has\n"
-                           "regressed.\n";
+                           "Exit code: 0 if no row has regressed; 1 if one has; 2 if a file cannot be read,\n"
+                           "is of another device or of a --small run; 4 if none has regressed, and a row is\n"
+                           "in OLD or NEW alone or no row can be compared.\n";
 
 typedef struct options {
     const char *html;
@@ -107,7 +107,7 @@ static bool show(const options *options, const compare *compare)
 {
     json_t *object = compare_object(compare);
     if (options->json) {
-        json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+        json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
         putchar('\n');
     } else if (options->markdown) {
         compare_show_markdown(compare);

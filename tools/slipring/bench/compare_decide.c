@@ -32,6 +32,7 @@ static int read_file(const char *path, json_t **out)
     FILE *file = fopen(path, "r");
     json_error_t error;
     json_t *runs = json_array(), *object;
+    char where[200] = "";
     *out = runs;
     if (file == NULL) {
         say("cannot read '%s'", path);
@@ -43,6 +44,11 @@ static int read_file(const char *path, json_t **out)
             break;
         }
         json_array_append_new(runs, object);
+        if (json_is_true(json_object_get(object, "small"))) {
+            fclose(file);
+            return say_usage("'%s' has a run of '%s' with --small, whose figures mean nothing; measure without --small",
+                             path, text_of(object, "bench"));
+        }
         int next;
         while ((next = getc(file)) == '\n' || next == ' ' || next == '\r' || next == '\t')
             ;
@@ -53,7 +59,10 @@ static int read_file(const char *path, json_t **out)
         ungetc(next, file);
     }
     fclose(file);
-    say("'%s' is not what 'slipring bench NAME --json' prints, in object %zu", path, json_array_size(runs) + 1);
+    if (object == NULL)
+        snprintf(where, sizeof where, ", line %d: %s", error.line, error.text);
+    say("'%s' is not what 'slipring bench NAME --json' prints, in object %zu%s", path, json_array_size(runs) + 1,
+        where);
     return EXIT_USAGE;
 }
 
@@ -252,7 +261,10 @@ int compare_decide(compare *compare)
 
 int compare_exit_code(const compare *compare)
 {
-    return compare->regressed != 0 ? EXIT_FAILED : compare->unmatched != 0 ? EXIT_NO_BASELINE : EXIT_DONE;
+    const unsigned decided = compare->regressed + compare->improved + compare->same + compare->undecided;
+    return compare->regressed != 0                   ? EXIT_FAILED
+           : compare->unmatched != 0 || decided == 0 ? EXIT_NO_BASELINE
+                                                     : EXIT_DONE;
 }
 
 void compare_free(compare *compare)

@@ -14,8 +14,10 @@ const char *compare_verdict(const compare_row *row)
 
 static void summarise_verdicts(const compare *c, char *to, size_t room)
 {
-    snprintf(to, room, "%u regressed, %u improved, %u same, %u not decided, %u in one file alone; tolerance %.3g %%",
-             c->regressed, c->improved, c->same, c->undecided, c->unmatched, 100 * c->tolerance);
+    const unsigned decided = c->regressed + c->improved + c->same + c->undecided;
+    snprintf(to, room, "%s%u regressed, %u improved, %u same, %u not decided, %u in one file alone; tolerance %.3g %%",
+             decided != 0 ? "" : "No row can be compared: ", c->regressed, c->improved, c->same, c->undecided,
+             c->unmatched, 100 * c->tolerance);
 }
 
 static bool has_few_runs(const compare *c)
@@ -31,12 +33,12 @@ static const char few_runs[] =
 
 void compare_show_table(const compare *c)
 {
-    char summary[160];
+    char summary[200];
     printf("%-12s %-24s %-7s %12s %12s %-10s %7s %-16s %s\n", "bench", "row", "stat", "old", "new", "unit", "speed",
            "95 % interval", "verdict");
     for (size_t i = 0; i < c->row_count; i++) {
         const compare_row *row = &c->rows[i];
-        say_out("%-12s %-24s %-7s %12.6g %12.6g %-10s ", row->bench, row->name, row->stat, row->history[0],
+        say_out("%-12s %-24s %-7s %12.9g %12.9g %-10s ", row->bench, row->name, row->stat, row->history[0],
                 row->history[c->file_count - 1], row->by_ratio ? "x floor" : row->unit);
         if (row->end == COMPARE_DECIDED)
             say_out("%7.3f %.3f to %.3f   ", row->result.speed, row->result.low, row->result.high);
@@ -53,7 +55,7 @@ void compare_show_table(const compare *c)
 
 void compare_show_markdown(const compare *c)
 {
-    char summary[160];
+    char summary[200];
     summarise_verdicts(c, summary, sizeof summary);
     printf("%s\n\n| bench | row | old | new | unit | speed | 95 %% interval | verdict "
            "|\n|---|---|---|---|---|---|---|---|\n",
@@ -61,7 +63,7 @@ void compare_show_markdown(const compare *c)
     for (size_t i = 0; i < c->row_count; i++) {
         const compare_row *row = &c->rows[i];
         const bool is_bad = row->end == COMPARE_DECIDED && row->result.verdict == SLR_VERDICT_REGRESSED;
-        say_out("| %s | `%s` %s | %.6g | %.6g | %s | ", row->bench, row->name, row->stat, row->history[0],
+        say_out("| %s | `%s` %s | %.9g | %.9g | %s | ", row->bench, row->name, row->stat, row->history[0],
                 row->history[c->file_count - 1], row->by_ratio ? "x floor" : row->unit);
         if (row->end == COMPARE_DECIDED)
             say_out("%.3f | %.3f to %.3f | ", row->result.speed, row->result.low, row->result.high);
