@@ -111,12 +111,30 @@ static void macros_of_a_program_with_variables_stay(void **state)
     end(&b);
 }
 
+// A value with which the source has an error is named; one that `require` forbids is not.
+static void values_that_no_block_can_have_are_named(void **state)
+{
+    (void)state;
+    static const char text[] = "#ifndef B\n#define B 64\n#endif\n#pragma slipring tune B = 64, 128, 256, 2048, 4096\n"
+                               "#pragma slipring require B != 256\n#pragma slipring block f = B\n"
+                               "__global__ void f(const float *x, float *y, int n)\n"
+                               "{ int i = blockIdx.x * B + threadIdx.x; if (i < n) y[i] = x[i]; }\n";
+    struct bench b;
+    begin(&b, text, 0, meter_by_macro);
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    if (!strstr(b.tuned.reason, " Left out: B=2048, B=4096: error SLR-K025: #pragma slipring: a block has 1 to 1,024 "
+                                "threads along each side."))
+        fail_msg("%s", b.tuned.reason);
+    assert_null(strstr(b.tuned.reason, "B=256"));
+    end(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(a_program_tells_its_tunables_and_declared_blocks), CASE(items_determine_the_grid_of_a_launch),
         CASE(what_cannot_be_tuned_is_refused_with_the_reason),  CASE(a_file_that_has_changed_is_not_tuned),
-        CASE(macros_of_a_program_with_variables_stay),
+        CASE(macros_of_a_program_with_variables_stay),          CASE(values_that_no_block_can_have_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

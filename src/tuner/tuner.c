@@ -7,6 +7,7 @@
 #include "base/sized.h"
 #include "base/status.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +136,42 @@ static void say_reason(const struct slri_tuner *tuner, const struct slri_contest
                  contest->low, contest->high);
 }
 
+static __attribute__((format(printf, 2, 3))) void add_reason(slr_tuned *out, const char *format, ...)
+{
+    const size_t length = strlen(out->reason);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(out->reason + length, sizeof out->reason - length, format, arguments);
+    va_end(arguments);
+}
+
+// "add.cu:4:26: error SLR-K025: ..." without the place, whose path may be long.
+static const char *without_place(const char *message)
+{
+    const char *error = strstr(message, ": error ");
+    return error ? error + 2 : message;
+}
+
+// Values of a macro with which the source has an error, such as a `block` line of 2,048 threads: no candidate has them.
+// What `require` forbids is the source's own wish, and is not named.
+static void say_left_out(const struct slri_tuner *tuner, slr_tuned *out)
+{
+    char why[256] = "", define[SLRI_TUNED_DEFINES_BYTES];
+    bool is_allowed;
+    for (uint32_t i = 0; i < tuner->macros; i++)
+        for (uint32_t k = 0; k < tuner->space.size[i]; k++) {
+            snprintf(define, sizeof define, "%s=%lld", tuner->macro[i], (long long)tuner->value[i][k]);
+            if (tuner->value[i][k] == tuner->now[i] ||
+                slri_tuned_is_allowed(tuner->kernel->program, define, &is_allowed) == SLR_OK)
+                continue;
+            add_reason(out, "%s%s", *why ? ", " : " Left out: ", define);
+            if (!*why)
+                snprintf(why, sizeof why, "%s", without_place(slr_error_message()));
+        }
+    if (*why)
+        add_reason(out, ": %.*s.", (int)strcspn(why, "\n"), why);
+}
+
 static void fill_result(struct slri_tuner *tuner, const struct slri_contest *contest, uint32_t winner, bool is_exact,
                         slr_tuned *out)
 {
@@ -155,6 +192,7 @@ static void fill_result(struct slri_tuner *tuner, const struct slri_contest *con
                        .metric = tuner->desc->metric};
     memcpy(out->defines, launch->defines, sizeof out->defines);
     say_reason(tuner, contest, out);
+    say_left_out(tuner, out);
 }
 
 static uint64_t in_thousandths(double value)
@@ -183,8 +221,7 @@ static slr_status keep_result(struct slri_tuner *tuner, uint32_t winner, slr_tun
     SLRI_TRY(slri_tuned_add(tuner->kernel->program, &record));
     slri_tuned_place(tuner->kernel->program->device, &place);
     if (slri_tuned_keep(&place, &record) != SLR_OK) // this process alone has it
-        snprintf(result->reason + strlen(result->reason), sizeof result->reason - strlen(result->reason),
-                 " Not stored for other processes: %s.", slr_error_message());
+        add_reason(result, " Not stored for other processes: %s.", slr_error_message());
     return SLR_OK;
 }
 

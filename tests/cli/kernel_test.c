@@ -317,6 +317,8 @@ static void suggest_says_the_block_and_why(void **state)
     write_file("square.cu", "#pragma slipring block square = 16, 8\n"
                             "__global__ void square(float *x) { x[blockIdx.x * 16 + threadIdx.x] = threadIdx.y; }\n");
     says("\"$S\" kernel suggest square.cu square --elements 1600 --device cpu", 0, "block: 16x8, 4 warps; grid: 100\n");
+    says("\"$S\" kernel suggest square.cu square --elements 1600 --device cpu --json | tr -d ' \\n'", 0,
+         "\"block_sides\":[16,8,1],\"grid_sides\":[100,1,1]");
     says("\"$S\" kernel explain square.cu", 0, "SLR_1D takes blocks of 16x8 below 512 threads, 16x8 below 1,024,");
     says("\"$S\" kernel suggest axpy.cu axpy 2>&1", 2, "--elements is missing, or 0");
     says("\"$S\" kernel suggest axpy.cu --elements 1 2>&1", 2, "NAME is missing");

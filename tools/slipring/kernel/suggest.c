@@ -186,6 +186,11 @@ static json_t *fraction(double value, bool is_known)
     return is_known ? json_real(value) : json_null();
 }
 
+static json_t *sides_json(const uint32_t sides[3])
+{
+    return json_pack("[i, i, i]", (int)sides[0], (int)sides[1], (int)sides[2]);
+}
+
 static void show_json(const slr_function_info *function, const options *given, const result *r)
 {
     const slr_suggestion *s = &r->suggestion;
@@ -202,6 +207,8 @@ static void show_json(const slr_function_info *function, const options *given, c
         "grid", (int)s->shape.grid[0], "warps", (int)s->warps, "rule", kernel_rule_name(s->rule), "why", s->why,
         "by_size", (int)s->by_size, "source", is_measured(r) ? "measured" : source_name(s->source), "theoretical",
         fraction(s->theoretical, s->source != SLR_OCCUPANCY_UNKNOWN));
+    json_object_set_new(object, "block_sides", sides_json(s->shape.block)); // `block` and `grid` are those along x
+    json_object_set_new(object, "grid_sides", sides_json(s->shape.grid));
     json_object_set_new(object, "by_occupancy", s->by_occupancy ? json_integer(s->by_occupancy) : json_null());
     if (*r->here.why != '\0')
         json_object_set_new(object, "limit", json_string(r->here.why));
