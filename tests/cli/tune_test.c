@@ -55,6 +55,12 @@ static void tune_reports_the_choice_and_what_was_thrown_out(void **state)
     says(TUNE "--json", 0, "\"state\": \"wrong\"");
     says(TUNE "--json | tr -d ' \\n'", 0, "\"space\":4,\"evaluations\":4,\"refused\":0,\"wrong\":1,\"failed\":0,");
     says(TUNE "--json --strategy random --evaluations 2 | tr -d ' \\n'", 0, "\"evaluations\":2,");
+    write_file("square.cu", "#ifndef T\n#define T 8\n#endif\n#pragma slipring tune T = 8, 64\n"
+                            "#pragma slipring block scale = T, T\n"
+                            "__global__ void scale(const float *x, float *y, int n)\n"
+                            "{ int i = (blockIdx.x * T + threadIdx.y) * T + threadIdx.x; if (i < n) y[i] = x[i]; }\n");
+    says("\"$S\" tune square.cu scale --size 256 " ARGUMENTS " --repeats 2 --device 'cpu?engine=interpreted'", 0,
+         "    refused: T=64, block 64x64x1: 'scale': a block of 4096 threads; expected at most 1024\n");
     says(TUNE "--keep macros --json | tr -d ' \\n'", 0, "\"space\":1,");
 }
 

@@ -80,7 +80,7 @@ static void print_thrown_out(const tune_problem *problem)
         const tune_tried *tried = &problem->tried[i];
         char choice[TUNE_CHOICE_BYTES], more[64] = "";
         size_t alike = 0;
-        if ((tried->state != SLR_TUNE_WRONG && tried->state != SLR_TUNE_FAILED) || was_said(problem, i))
+        if (tried->state == SLR_TUNE_MEASURED || was_said(problem, i))
             continue;
         for (size_t k = i + 1; k < problem->tried_count; k++)
             alike += is_same_fact(tried, &problem->tried[k]);
