@@ -72,10 +72,15 @@ static void senders_that_waited_long_or_often_are_named(void **state)
     slr_profile_row *full = add(a, SLR_PROFILE_FULL, 99, 249 * MS);
     assert_false(gives(a, SLR_BOTTLENECK_QUEUE_SMALL));
     full->total_ns = 1250 * MS; // of all threads together: more than the time traced
-    assert_true(gives(a, SLR_BOTTLENECK_QUEUE_SMALL));
+    const slr_diagnosis *told = find(a, SLR_BOTTLENECK_QUEUE_SMALL);
+    assert_non_null(told);
+    assert_true(told->figure == 1.25 && told->limit == 0.25); // the figure that decided, not the 99 of 100
+    assert_string_equal(told->measure, "senders' waits / time");
+    a->timeline.span_ns = 0; // unknown: nothing is a quarter of it
+    assert_false(gives(a, SLR_BOTTLENECK_QUEUE_SMALL));
     full->total_ns = 1;
     full->n = 100;
-    const slr_diagnosis *told = find(a, SLR_BOTTLENECK_QUEUE_SMALL);
+    told = find(a, SLR_BOTTLENECK_QUEUE_SMALL);
     assert_non_null(told);
     assert_true(told->figure == 100 && told->limit == 100);
 }
@@ -258,7 +263,12 @@ static void a_run_that_compiles_is_named(void **state)
     assert_false(gives(a, SLR_BOTTLENECK_COMPILING));
     compile->total_ns = 101 * MS;
     assert_true(gives(a, SLR_BOTTLENECK_COMPILING));
+    assert_non_null(strstr(find(a, SLR_BOTTLENECK_COMPILING)->text, "in 3 compilations. "));
+    compile->n = 1;
+    assert_non_null(strstr(find(a, SLR_BOTTLENECK_COMPILING)->text, "in 1 compilation. "));
     a->timeline.span_ns = 2000 * MS;
+    assert_false(gives(a, SLR_BOTTLENECK_COMPILING));
+    a->timeline.span_ns = 0; // unknown
     assert_false(gives(a, SLR_BOTTLENECK_COMPILING));
 }
 

@@ -227,7 +227,8 @@ void slri_rule_contention(struct slri_diagnosing *d)
 void slri_rule_compiling(struct slri_diagnosing *d)
 {
     const struct slri_total *compile = &d->total[SLR_PROFILE_COMPILE];
-    if (compile->n == 0 || 10 * compile->total_ns < d->timeline.span_ns || compile->total_ns < LONG_NS)
+    if (compile->n == 0 || d->timeline.span_ns == 0 || 10 * compile->total_ns < d->timeline.span_ns ||
+        compile->total_ns < LONG_NS)
         return;
     const struct slri_verdict verdict = {
         .bottleneck = SLR_BOTTLENECK_COMPILING,
@@ -237,8 +238,10 @@ void slri_rule_compiling(struct slri_diagnosing *d)
         .change = "slr_program_prefetch(program, NULL, &point); // at the start; or: slipring cache warm FILE.cu"};
     slri_diagnosis_give(
         d, &verdict,
-        "Compilation took %.1f ms of %.1f ms, %llu times. The next run finds the code in the cache. 'slipring cache "
+        "Compilation took %.1f ms of %.1f ms, in %llu compilation%s. The next run finds the code in the cache. "
+        "'slipring cache "
         "warm FILE.cu' compiles in advance, slr_program_prefetch compiles during the start, and fewer block shapes "
         "need fewer kernels.",
-        slri_milliseconds(compile->total_ns), slri_milliseconds(d->timeline.span_ns), (unsigned long long)compile->n);
+        slri_milliseconds(compile->total_ns), slri_milliseconds(d->timeline.span_ns), (unsigned long long)compile->n,
+        compile->n == 1 ? "" : "s");
 }

@@ -45,30 +45,38 @@ static bool holds_a_backlog(const struct slri_diagnosing *d, const slr_profile_r
     return messages && is_too_large(d, messages, &depth);
 }
 
+// Senders that waited for a quarter of the time. Without a time, their number alone decides.
+static bool waited_long(const struct slri_diagnosing *d, const slr_profile_row *full)
+{
+    return d->timeline.span_ns > 0 && 4 * full->total_ns >= d->timeline.span_ns;
+}
+
 void slri_rule_queue_small(struct slri_diagnosing *d)
 {
     for (uint32_t i = 0; i < d->rows; ++i) {
         const slr_profile_row *row = &d->row[i];
         char depth_text[160] = "";
         double depth;
-        if (row->kind != SLR_PROFILE_FULL || (row->n < SLRI_MANY && 4 * row->total_ns < d->timeline.span_ns) ||
-            holds_a_backlog(d, row))
+        const bool is_often = row->n >= SLRI_MANY;
+        if (row->kind != SLR_PROFILE_FULL || (!is_often && !waited_long(d, row)) || holds_a_backlog(d, row))
             continue;
         if (find_depth(&d->timeline, row->name, &depth))
             snprintf(depth_text, sizeof depth_text,
                      "It held %.0f messages, median; from %d on, if half of them took 1 ms, it would be too large. ",
                      depth, DEEP);
-        const struct slri_verdict verdict = {.bottleneck = SLR_BOTTLENECK_QUEUE_SMALL,
-                                             .figure = (double)row->n,
-                                             .limit = SLRI_MANY,
-                                             .measure = "sends that found the mailbox full",
-                                             .change = "desc.queue_size = 4096; // slr_ring_desc; or more instances"};
+        const struct slri_verdict verdict = {
+            .bottleneck = SLR_BOTTLENECK_QUEUE_SMALL,
+            .figure = is_often ? (double)row->n : slri_ratio((double)row->total_ns, (double)d->timeline.span_ns),
+            .limit = is_often ? SLRI_MANY : 0.25,
+            .measure = is_often ? "sends that found the mailbox full" : "senders' waits / time",
+            .change = "desc.queue_size = 4096; // slr_ring_desc; or more instances"};
         slri_diagnosis_give(
             d, &verdict,
-            "Backpressure: senders found the mailbox of '%s' full %llu times and waited %.2f ms. %sFor bursts of "
+            "Backpressure: senders found the mailbox of '%s' full %llu time%s and waited %.2f ms. %sFor bursts of "
             "messages, raise queue_size. Under constant load the handler is slower than the senders: use more "
             "instances or workers, or an overflow policy that drops messages.",
-            row->name, (unsigned long long)row->n, slri_milliseconds(row->total_ns), depth_text);
+            row->name, (unsigned long long)row->n, row->n == 1 ? "" : "s", slri_milliseconds(row->total_ns),
+            depth_text);
         return; // the one with the most time: rows are in that order
     }
 }
