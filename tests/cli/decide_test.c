@@ -173,6 +173,8 @@ static void what_is_wrong_is_said(void **state)
          "bad.json; " SAXPY "--size 10 --model bad.json 2>&1",
          2, "\"units\" must be a whole number above 0");
     says(SAXPY "--size 10 --wait-share 1 2>&1", 2, "--wait-share: '1' is not a number from 0 to below 1\n");
+    says(SAXPY "--size 10 --rate 1e13 2>&1", 2, "--rate: '1e13' is not a number from 0 to 1e+12\n");
+    says(SAXPY "--size 10 --divergence 2 2>&1", 2, "--divergence: '2' is not a number from 0 to 1\n");
     says(SAXPY "--size 10 --call none 2>&1", 2, "is not LIBRARY.so:FUNCTION");
     says(SAXPY "--size 10 --call none.so:f 2>&1", 2, "--call: ");
     says("\"$S\" decide none.cu saxpy --size 10 2>&1", 1, "none.cu");

@@ -56,8 +56,7 @@ static int take_real(const char *option, const char *text, double most, double *
 {
     if (number_parse(SLR_F64, text, to) && *to >= 0 && *to <= most)
         return -1;
-    return most > 1 ? say_usage("%s: '%s' is not a number from 0", option, text)
-                    : say_usage("%s: '%s' is not a number from 0 to 1", option, text);
+    return say_usage("%s: '%s' is not a number from 0 to %g", option, text, most);
 }
 
 static int take_rate(const char *option, const char *text, void *to)
