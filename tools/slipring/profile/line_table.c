@@ -24,7 +24,7 @@ struct line_table {
     const unsigned char *bytes;
     size_t size;
     line_row *rows;
-    size_t row_count;
+    size_t row_count, row_room;
     char **files;
     uint32_t file_count;
 };
@@ -290,8 +290,10 @@ typedef struct state {
 static void add_row(line_table *table, const unit *u, const state *s, bool is_end)
 {
     bool is_known = !is_end && s->file < u->file_count && s->line > 0 && s->line < UINT32_MAX;
-    if (table->row_count % 1024 == 0)
-        table->rows = memory_grow(table->rows, table->row_count + 1024, sizeof *table->rows);
+    if (table->row_count == table->row_room) { // doubled, because a program may have 100,000 rows
+        table->row_room = table->row_room ? 2 * table->row_room : 1024;
+        table->rows = memory_grow(table->rows, table->row_room, sizeof *table->rows);
+    }
     table->rows[table->row_count] = (line_row){s->address, is_known ? u->first_file + (uint32_t)s->file + 1 : 0,
                                                is_known ? (uint32_t)s->line : 0, (uint32_t)table->row_count};
     table->row_count++;
