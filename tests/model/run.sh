@@ -4,6 +4,7 @@
 # run.sh [deep] [MODEL]: the small bounds, or the large ones; all models, or one. Exit status 0: all as expected.
 # Needs spin and a C compiler ($CC). One core, under 1.5 GiB; deep: minutes and under 6 GiB, with states told apart by
 # hashes: a few in a thousand are missed.
+# Two thirds of the time are the compiler's. With CMAKE_C_COMPILER_LAUNCHER=ccache a model that is as it was is not compiled again; it is always searched.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
@@ -208,7 +209,8 @@ check() { # EXPECTED MODEL DEFINITIONS...
     cd "$work"
     rm -f pan pan.*
     if ! { spin -a "${@/#/-D}" "$here/$model.pml" &&
-        ${CC:-cc} -w $optimise -DSAFETY -DNOREDUCE -DVECTORSZ=8192 -DMEMLIM=$limit_mib $compact -o pan pan.c; } > log 2>&1; then
+        ${CMAKE_C_COMPILER_LAUNCHER-} "${CC:-cc}" -w $optimise -DSAFETY -DNOREDUCE -DVECTORSZ=8192 -DMEMLIM=$limit_mib $compact -c pan.c &&
+        ${CC:-cc} -o pan pan.o; } > log 2>&1; then
         cat log
         bad=1
         return
