@@ -190,6 +190,8 @@ set(one_thread emit/cuda/emit_cuda emit/spirv/spirv hal/cpu/agreement hal/cpu/bl
     tune/occupancy tune/tiling)
 # Nor in those that measure: they would take minutes, and measure the sanitizer. Their threads are in others' tests, too.
 list(APPEND one_thread decide/decide observe/ceilings tests/cli/decide tests/profile/profile)
+# Of tuner/cost one case is left out there, which interprets one thread for a minute of a core: the other cases have the same
+# threads of slipring's and take eight seconds.
 set(one_thread_unseen ${one_thread})
 
 function(slipring_add_test file)
