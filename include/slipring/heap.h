@@ -132,7 +132,7 @@ SLR_API slr_status slr_heap_take_on_at(slr_heap *heap, uint64_t bytes, uint64_t 
     slr_heap_take_on_at((heap), (bytes), (alignment), (stream), __FILE__, __LINE__, (out))
 
 /// Returns all empty chunks of the heap to the device. slr_heap_trim returns the total size of these chunks in bytes,
-/// or 0 if `heap` is NULL.
+/// or 0 if `heap` is NULL or belongs to the parent of this process (docs/contract/ownership.md).
 /// Threads: any.  Blocks: as slr_heap_take.
 SLR_API uint64_t slr_heap_trim(slr_heap *heap);
 

@@ -371,6 +371,7 @@ slr_status slr_buffer_get_info_sized(const slr_buffer *buffer, slr_buffer_info *
 {
     if (!buffer || !out)
         return SLRI_FAIL(INVALID, "slr_buffer_get_info: %s is NULL", buffer ? "out" : "buffer");
+    SLRI_TRY(slri_device_check_process(buffer->device));
     const slr_buffer *root = buffer->parent ? buffer->parent : buffer;
     slr_buffer_info whole = {.mode = root->mode,
                              .unified = slri_buffer_is_one(root),

@@ -248,6 +248,7 @@ slr_status slr_stream_signal(slr_stream *stream, slr_point *out)
 {
     if (!stream || !out)
         return SLRI_FAIL(INVALID, "slr_stream_signal: %s is NULL", stream ? "out" : "stream");
+    SLRI_TRY(slri_device_check_process(stream->device));
     slri_queues_lock();
     *out = (slr_point){stream, stream->queue.submitted};
     slri_queues_unlock();
@@ -304,6 +305,7 @@ slr_status slr_device_finish(slr_device *device, uint64_t timeout_ns)
     SLRI_OBSERVE_SITE(false);
     if (!device)
         return SLRI_FAIL(INVALID, "slr_device_finish: device is NULL");
+    SLRI_TRY(slri_device_check_process(device));
     if (inside_host_function_of(device))
         return SLRI_FAIL(WRONG_STATE,
                          "slr_device_finish: a host function of one of the device's streams would wait for "
@@ -315,6 +317,7 @@ slr_status slr_stream_recover(slr_stream *stream)
 {
     if (!stream)
         return SLRI_FAIL(INVALID, "slr_stream_recover: stream is NULL");
+    SLRI_TRY(slri_device_check_process(stream->device));
     slri_queues_lock();
     __atomic_store_n(&stream->queue.failed, SLR_OK, __ATOMIC_RELAXED); // read without the lock, too
     slri_queues_unlock();

@@ -118,6 +118,11 @@ static bool grow(slr_heap *heap, uint64_t bytes, uint64_t alignment, slr_status 
 
 // ---- taking --------------------------------------------------------------------------------------------------------
 
+slr_status slri_heap_check_process(const slr_heap *heap)
+{
+    return heap->device ? slri_device_check_process(heap->device) : SLR_OK;
+}
+
 static slr_status check_take(const slr_heap *heap, uint64_t bytes, uint64_t alignment, const slr_span *out)
 {
     if (!heap || !out)
@@ -127,7 +132,7 @@ static slr_status check_take(const slr_heap *heap, uint64_t bytes, uint64_t alig
     if ((alignment & (alignment - 1)) != 0 || alignment > LARGEST_ALIGNMENT)
         return SLRI_FAIL(INVALID, "heap '%s': an alignment of %" PRIu64 "; expected a power of two up to 2^30",
                          heap->name, alignment);
-    return SLR_OK;
+    return slri_heap_check_process(heap);
 }
 
 // Unlocks. `asked`: why there is no further chunk, with the thread's message, or OK. A device that is lost is not one
@@ -264,6 +269,7 @@ slr_status slri_heap_begin_give(slr_heap *heap, const slr_span *span, struct slr
 {
     if (!heap || !span || !span->piece)
         return SLRI_FAIL(INVALID, "slr_heap_give: %s is NULL", !heap ? "heap" : !span ? "span" : "the span's piece");
+    SLRI_TRY(slri_heap_check_process(heap));
     slri_lock_take(&heap->lock);
     if (__builtin_expect(!is_taken(heap, span), 0)) {
         slri_lock_give(&heap->lock);
@@ -354,6 +360,7 @@ slr_status slr_heap_create(slr_device *device, const slr_heap_desc *desc, slr_he
 {
     if (!device || !out)
         return SLRI_FAIL(INVALID, "slr_heap_create: %s is NULL", device ? "out" : "device");
+    SLRI_TRY(slri_device_check_process(device));
     const struct slri_heap_source source = slri_heap_source_of(device);
     SLRI_TRY(slri_heap_create(&source, device->allocator, desc, out));
     (*out)->device = device;
@@ -373,7 +380,7 @@ void slr_heap_destroy(slr_heap *heap)
 
 uint64_t slr_heap_trim(slr_heap *heap)
 {
-    if (!heap)
+    if (!heap || (heap->device && slri_device_is_anothers(heap->device)))
         return 0;
     slri_lock_take(&heap->lock);
     slri_heap_reap(heap);

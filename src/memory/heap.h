@@ -44,6 +44,9 @@ slr_status slri_heap_create(const struct slri_heap_source *source, const slr_all
 
 struct slri_heap_source slri_heap_source_of(slr_device *device);
 
+// As slri_device_check_process; OK where it has no device.
+slr_status slri_heap_check_process(const slr_heap *heap);
+
 // Tells the watcher, if there is one, of all that is taken.
 void slri_heap_report(slr_heap *heap);
 

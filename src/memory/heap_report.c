@@ -66,6 +66,7 @@ slr_status slr_heap_get_stats_sized(slr_heap *heap, slr_heap_stats *out, size_t 
 {
     if (!heap || !out)
         return SLRI_FAIL(INVALID, "slr_heap_get_stats: %s is NULL", heap ? "out" : "heap");
+    SLRI_TRY(slri_heap_check_process(heap));
     slri_lock_take(&heap->lock);
     slri_heap_reap(heap);
     slr_heap_stats whole = {.max_bytes = heap->max_bytes,
@@ -95,6 +96,7 @@ slr_status slr_heap_visit(slr_heap *heap, void (*visit)(void *user, const slr_li
 {
     if (!heap || !visit)
         return SLRI_FAIL(INVALID, "slr_heap_visit: %s is NULL", heap ? "visit" : "heap");
+    SLRI_TRY(slri_heap_check_process(heap));
     slri_lock_take(&heap->lock);
     for (const struct slri_chunk *chunk = heap->pieces.chunks; chunk; chunk = chunk->next) {
         for (const struct slri_piece *piece = chunk->first; piece; piece = piece->behind) {

@@ -52,6 +52,13 @@ static int use_device(struct fork_world *w)
     REFUSED(slr_buffer_write(w->buffer, 0, &value, sizeof value));
     REFUSED(slr_buffer_read(w->buffer, 0, &value, sizeof value));
     REFUSED(slr_stream_fill(w->stream, w->buffer, 0, 64, &value, sizeof value, NULL));
+    slr_buffer_info info;
+    slr_point point;
+    REFUSED(slr_buffer_get_info(w->buffer, &info));
+    REFUSED(slr_stream_signal(w->stream, &point));
+    REFUSED(slr_stream_finish(w->stream, NONE));
+    REFUSED(slr_stream_recover(w->stream));
+    REFUSED(slr_device_finish(w->device, NONE));
     slr_buffer_destroy(w->buffer);
     slr_device_close(w->device);
     return 0;
@@ -204,6 +211,8 @@ struct busy {
     slr_topic *topic;
     slr_pool *pool;
     slr_heap *heap;
+    slr_span span;
+    slr_point point; // that has passed
     uint32_t mine;
 };
 
@@ -279,6 +288,11 @@ static void keep_busy(void *arg)
         keep[b->mine](b);
 }
 
+static void pass(void *user, const slr_live_span *span)
+{
+    (void)user, (void)span;
+}
+
 // Each of these calls would take a lock.
 static int use_all(const struct busy *b, slr_address to)
 {
@@ -290,6 +304,9 @@ static int use_all(const struct busy *b, slr_address to)
     slr_pool *pool;
     slr_stream *stream;
     slr_topic *topic;
+    slr_heap *heap;
+    slr_span span;
+    slr_heap_stats heap_stats;
     slr_ring_stats stats;
     slr_latency latency;
     slr_latency_bucket bucket;
@@ -316,6 +333,15 @@ static int use_all(const struct busy *b, slr_address to)
     REFUSED(slr_pool_create(w->device, NULL, &pool));
     REFUSED(slr_buffer_create(w->device, 64, &buffer));
     REFUSED(slr_stream_create(w->device, NULL, &stream));
+    REFUSED(slr_heap_create(w->device, NULL, &heap));
+    REFUSED(slr_heap_take(b->heap, 64, 0, &span));
+    REFUSED(slr_heap_take_on(b->heap, 64, 0, w->stream, &span));
+    REFUSED(slr_heap_give(b->heap, &b->span));
+    REFUSED(slr_heap_give_behind(b->heap, &b->span, b->point));
+    REFUSED(slr_heap_get_stats(b->heap, &heap_stats));
+    REFUSED(slr_heap_visit(b->heap, pass, NULL));
+    if (slr_heap_trim(b->heap) != 0) // which gives no status
+        return 1;
     slr_topic_close(b->topic);
     slr_pool_destroy(b->pool);
     slr_heap_destroy(b->heap);
@@ -358,6 +384,9 @@ static void children_of_busy_threads_are_refused_and_go_on(void **state)
     must(slr_topic_open(w.device, "news", &busy->topic));
     must(slr_pool_create(w.device, NULL, &busy->pool));
     must(slr_heap_create(w.device, NULL, &busy->heap));
+    must(slr_heap_take(busy->heap, 64, 0, &busy->span));
+    must(slr_stream_default(w.device, &w.stream));
+    must(slr_stream_signal(w.stream, &busy->point));
     const slr_address to = address_of(busy->from, 0);
     busy_stop = 0;
     for (uint32_t i = 0; i < BUSY; ++i) {
