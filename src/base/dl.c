@@ -3,6 +3,7 @@
 #include "base/dl.h"
 
 #include "base/environment.h"
+#include "base/forks.h"
 #include "base/status.h"
 
 #include <stdio.h>
@@ -78,11 +79,44 @@ static slr_status load(struct slri_dl_vendor *vendor)
     return status;
 }
 
+static slri_mutex taking_over = SLRI_MUTEX_INIT; // of all vendors' `forks`
+SLRI_RENEW_IN_CHILD(renew_taking_over, &taking_over, NULL)
+
+// In a child the thread that had the vendor's lock may not exist: whoever comes first makes the lock anew.
+static void take_over(struct slri_dl_vendor *vendor)
+{
+    const uint32_t forks = slri_forks_count();
+    slri_mutex_lock(&taking_over);
+    if (vendor->forks != forks) {
+        slri_mutex_init(&vendor->lock);
+        vendor->is_half |= vendor->is_loading;
+        vendor->is_loading = false;
+        vendor->forks = forks;
+    }
+    slri_mutex_unlock(&taking_over);
+}
+
+static slr_status load_whole(struct slri_dl_vendor *vendor)
+{
+    if (vendor->is_half) {
+        slri_fail(vendor->absent,
+                  "%s is not loaded: another thread of the parent process was loading it during fork() (load it before "
+                  "or after, or start a program by exec())",
+                  *vendor->places);
+        return vendor->absent;
+    }
+    vendor->is_loading = true;
+    slr_status status = load(vendor);
+    vendor->is_loaded = status == SLR_OK; // before the next: a child finds one of both set, or all is over
+    vendor->is_loading = false;
+    return status;
+}
+
 slr_status slri_dl_load(struct slri_dl_vendor *vendor)
 {
+    take_over(vendor);
     slri_mutex_lock(&vendor->lock);
-    slr_status status = vendor->is_loaded ? SLR_OK : load(vendor);
-    vendor->is_loaded = status == SLR_OK;
+    slr_status status = vendor->is_loaded ? SLR_OK : load_whole(vendor);
     slri_mutex_unlock(&vendor->lock);
     return status;
 }

@@ -54,9 +54,12 @@ struct slri_dl_vendor {
     /// Finds the functions, and starts the library. Where it fails, that is closed, unless it may still run (`stays`).
     slr_status (*start)(slri_dl *library, const char *path);
     slri_mutex lock; // of the next
-    bool is_loaded, stays;
+    bool is_loaded, stays, is_loading;
+    bool is_half;   // this process is a child, by fork(), of one that was loading it
+    uint32_t forks; // base/forks.h: of the process whose threads use the lock
 };
-/// Opens and starts it, unless an earlier call gave OK: one thread at a time. Errors: `absent`, those of `start`.
+/// Opens and starts it, unless an earlier call gave OK: one thread at a time. Errors: `absent` (also in a child, by
+/// fork(), of a process that was loading it: nobody can say what had been done), those of `start`.
 slr_status slri_dl_load(struct slri_dl_vendor *vendor);
 
 /// The file whose code lies at `address`, and how far from where its first byte is mapped. False: none is known.

@@ -13,6 +13,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#ifndef _WIN32
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
 
 static void symbol_found_can_be_called(void **state)
 {
@@ -117,6 +121,61 @@ static void vendors_library_is_started_until_that_is_well(void **state)
     assert_int_equal(starts, 2);
 }
 
+#ifndef _WIN32
+static uint32_t goes_on; // atomic; 0: `start_slowly` was not reached; 1: it waits; 2: it may end
+
+static slr_status start_slowly(slri_dl *library, const char *path)
+{
+    (void)library, (void)path;
+    __atomic_store_n(&goes_on, 1, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&goes_on, __ATOMIC_ACQUIRE) != 2)
+        slri_yield();
+    return SLR_OK;
+}
+
+static void load_one(void *vendor)
+{
+    (void)slri_dl_load(vendor);
+}
+
+static slr_status start_at_once(slri_dl *library, const char *path)
+{
+    (void)library, (void)path;
+    return SLR_OK;
+}
+
+// A thread of the parent is loading a library. The child is told so, and does not wait for that thread.
+static void a_child_waits_for_no_loading_of_its_parent(void **state)
+{
+    (void)state;
+    static struct slri_dl_vendor slow = {
+        .places = {"libm.so.6"}, .absent = SLR_NO_DEVICE, .start = start_slowly, .lock = SLRI_MUTEX_INIT};
+    static struct slri_dl_vendor other = {
+        .places = {"libm.so.6"}, .absent = SLR_NO_DEVICE, .start = start_at_once, .lock = SLRI_MUTEX_INIT};
+    slri_thread thread;
+    int how;
+    slow.variable = other.variable = "SLIPRING_TEST_LIB";
+    assert_int_equal(slri_thread_start(&thread, "loads", load_one, &slow), SLR_OK);
+    while (__atomic_load_n(&goes_on, __ATOMIC_ACQUIRE) != 1)
+        slri_yield();
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        for (int i = 0; i < 2; ++i) // also when it is asked for again
+            if (slri_dl_load(&slow) != SLR_NO_DEVICE || !strstr(slr_error_message(), "libm.so.6 is not loaded") ||
+                !strstr(slr_error_message(), "fork()"))
+                _exit(1);
+        _exit(slri_dl_load(&other) == SLR_OK ? 0 : 2);
+    }
+    __atomic_store_n(&goes_on, 2, __ATOMIC_RELEASE);
+    slri_thread_join(&thread);
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFEXITED(how));
+    assert_int_equal(WEXITSTATUS(how), 0);
+    assert_int_equal(slri_dl_load(&slow), SLR_OK); // the parent has it
+}
+#endif
+
 static void place_is_a_file_and_an_offset_in_it(void **state)
 {
     (void)state;
@@ -147,6 +206,9 @@ int main(void)
         cmocka_unit_test(missing_library_is_named),
         cmocka_unit_test(first_that_opens_is_taken_unless_one_is_asked_for),
         cmocka_unit_test(vendors_library_is_started_until_that_is_well),
+#ifndef _WIN32
+        cmocka_unit_test(a_child_waits_for_no_loading_of_its_parent),
+#endif
         cmocka_unit_test(place_is_a_file_and_an_offset_in_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "base/machine.h"
 
 #include "base/cpu.h"
+#include "base/forks.h"
 #include "base/status.h"
 #include "base/thread.h"
 
@@ -23,6 +24,13 @@ struct load {
 
 static slri_mutex lock = SLRI_MUTEX_INIT;
 static struct load last; // of the last reading; 0: none yet
+
+// A store of half a reading would give a wrong percentage.
+static void forget_load(void)
+{
+    last = (struct load){0, 0};
+}
+SLRI_RENEW_IN_CHILD(renew_lock, &lock, forget_load)
 
 static void put(slr_metrics *out, const char *name, uint64_t value)
 {

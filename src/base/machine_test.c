@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readings from folders that are made here, and from this machine's.
+#include "base/forks.h"
 #include "base/machine.h"
+#include "base/thread.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -139,11 +142,45 @@ static void a_gpu_is_read_from_its_own_folder(void **state)
     assert_int_equal(value_of(&intel, "clock_mhz"), 1150);
 }
 
+static uint32_t is_over; // atomic
+
+static void watch(void *unused)
+{
+    (void)unused;
+    while (!__atomic_load_n(&is_over, __ATOMIC_ACQUIRE))
+        slri_machine_watch();
+}
+
+static void a_child_waits_for_no_thread_that_was_reading(void **state)
+{
+    (void)state;
+    enum { CHILDREN = 100 };
+    slri_thread thread;
+    int how = 0;
+    pid_t child = 0, ended = 0;
+    (void)slri_forks_count();
+    assert_int_equal(slri_thread_start(&thread, "watches", watch, NULL), SLR_OK);
+    for (int i = 0; i < CHILDREN && child == ended && how == 0; ++i) {
+        child = fork();
+        if (child == 0) {
+            alarm(60);
+            slri_machine_watch();
+            _exit(0);
+        }
+        ended = waitpid(child, &how, 0);
+    }
+    __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
+    slri_thread_join(&thread);
+    assert_int_equal(ended, child);
+    assert_int_equal(how, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(busy_is_what_has_passed_since_the_last_reading),
         cmocka_unit_test(temperature_and_clock_are_there_where_the_system_says_them),
+        cmocka_unit_test(a_child_waits_for_no_thread_that_was_reading),
         cmocka_unit_test(a_gpu_is_read_from_its_own_folder),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

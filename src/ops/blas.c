@@ -27,7 +27,7 @@ static void (*set_threads)(int threads);
 
 // The number of threads is the library's, for all callers: calls of one thread run side by side, others alone.
 static struct {
-    slri_mutex lock;           // of the rest
+    slri_mutex lock;           // of the rest. No child takes it: provider.c
     uint32_t running, waiting; // calls; those that wait until nobody runs
     int threads, before;       // of those that run; what the application had set
     uint32_t ended;            // a futex: changes when the last call ends

@@ -77,7 +77,8 @@ struct version { // the library's
 
 static char path[256], version[64];
 static void *engine, *stream, *attributes;
-static slri_mutex calls = SLRI_MUTEX_INIT; // the stream is one for all callers, and plans are a list
+static slri_mutex calls =
+    SLRI_MUTEX_INIT; // the stream is one for all callers, and plans are a list. No child takes it: provider.c
 
 static slr_status start_onednn(slri_dl *library, const char *found)
 {

@@ -5,6 +5,11 @@
 #include <slipring/graph.h>
 #include <slipring/profile.h>
 
+#ifndef _WIN32
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
 struct seen {
     char name[6][32], chosen[32], why_not[160], why_no_blas[160];
     uint32_t count, deterministic;
@@ -175,6 +180,60 @@ static void a_library_that_is_missing_is_reported_and_not_needed(void **state)
     assert_non_null(strstr(seen.why_no_blas, "cannot load"));
 }
 
+#ifndef _WIN32
+static void count_usable(void *user, const slr_provider *provider)
+{
+    uint32_t *count = user;
+    *count += *provider->why_not == '\0';
+}
+
+static void count_refused(void *user, const slr_provider *provider)
+{
+    uint32_t *count = user;
+    *count += strstr(provider->why_not, "fork()") != NULL;
+}
+
+// What a process has to give a library, and its child too: a product and a convolution, so large that threads share it.
+static int compute(void)
+{
+    struct fixture f = open_ops("cpu");
+    struct operands o;
+    struct data x = make(&f, 4, 1, 16, 64, 64), w = make(&f, 4, 16, 16, 3, 3), y = make(&f, 4, 1, 16, 62, 62);
+    slr_convolution_desc desc = SLR_CONVOLUTION_DESC_INIT;
+    make_operands(&f, &o, 256, 256, 256);
+    desc.x = &x.tensor, desc.weights = &w.tensor, desc.y = &y.tensor;
+    const bool is_done = slr_ops_matmul(f.ops, f.stream, &o.desc, NULL) == SLR_OK &&
+                         slr_ops_convolution(f.ops, f.stream, &desc, NULL) == SLR_OK &&
+                         slr_stream_finish(f.stream, COMPILED) == SLR_OK;
+    drop(&x), drop(&w), drop(&y);
+    drop_operands(&o);
+    close_ops(&f);
+    return is_done ? 0 : 2;
+}
+
+static void a_child_uses_no_library_of_its_parent(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_THREAD__)
+    skip(); // which ends a child of threads that starts one
+#endif
+    uint32_t usable = 0;
+    int how;
+    must(slr_ops_visit_providers(count_usable, &usable));
+    assert_int_equal(compute(), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        uint32_t refused = 0;
+        alarm(120); // a call that waits for a thread of the parent ends the child by a signal
+        (void)slr_ops_visit_providers(count_refused, &refused);
+        _exit(refused != usable ? 1 : compute());
+    }
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFEXITED(how));
+    assert_int_equal(WEXITSTATUS(how), 0);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +243,9 @@ int main(void)
         cmocka_unit_test(a_recorded_product_is_replayed),
         cmocka_unit_test(convolutions_have_their_algorithms),
         cmocka_unit_test(a_library_that_is_missing_is_reported_and_not_needed),
+#ifndef _WIN32
+        cmocka_unit_test(a_child_uses_no_library_of_its_parent),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

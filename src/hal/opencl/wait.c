@@ -4,6 +4,7 @@
 #include "hal/opencl/opencl.h"
 
 #include "base/clock.h"
+#include "base/forks.h"
 #include "base/futex.h"
 #include "base/status.h"
 #include "base/thread.h"
@@ -20,6 +21,7 @@
 // Devices that were lost: so that what they kept is not taken for forgotten.
 static slri_mutex lost_lock = SLRI_MUTEX_INIT;
 static struct slri_opencl *lost_devices;
+SLRI_RENEW_IN_CHILD(renew_lost_lock, &lost_lock, NULL)
 
 static const char did_not_end[] = "its work did not end in time";
 static const char does_not_answer[] = "it no longer reports completed work";
