@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -25,15 +26,20 @@ struct fake_vulkan *fake_vulkan_words(void)
 static VkDevice device; // the newest
 static PFN_vkDeviceWaitIdle real_DeviceWaitIdle;
 
+static VkResult fail(const char *name)
+{
+    fake.failed = name;
+    if (fake.result == VK_ERROR_DEVICE_LOST && device && real_DeviceWaitIdle)
+        real_DeviceWaitIdle(device); // a lost device does nothing more
+    return (VkResult)fake.result;
+}
+
 static VkResult next_call(const char *name)
 {
     const uint32_t call = __atomic_add_fetch(&fake.calls, 1, __ATOMIC_RELAXED);
     if (call != __atomic_load_n(&fake.fail_at, __ATOMIC_ACQUIRE))
         return VK_SUCCESS;
-    fake.failed = name;
-    if (fake.result == VK_ERROR_DEVICE_LOST && device && real_DeviceWaitIdle)
-        real_DeviceWaitIdle(device); // a lost device does nothing more
-    return (VkResult)fake.result;
+    return fail(name);
 }
 
 static void came(int32_t objects)
@@ -208,6 +214,13 @@ static VKAPI_ATTR VkResult VKAPI_CALL submit_to_one(VkQueue to, uint32_t count, 
     return result;
 }
 
+static PFN_vkWaitSemaphores wait_semaphores;
+static VKAPI_ATTR VkResult VKAPI_CALL wait_or_fail(VkDevice of, const VkSemaphoreWaitInfo *wait, uint64_t timeout_ns)
+{
+    const bool fails = timeout_ns != 0 && __atomic_exchange_n(&fake.fail_wait, 0, __ATOMIC_SEQ_CST) != 0;
+    return fails ? fail("WaitSemaphores") : wait_semaphores(of, wait, timeout_ns);
+}
+
 // ---- finding -------------------------------------------------------------------------------------------------------
 
 static PFN_vkVoidFunction replace(const char *name, PFN_vkVoidFunction real)
@@ -219,6 +232,7 @@ static PFN_vkVoidFunction replace(const char *name, PFN_vkVoidFunction real)
     }
     COME_BEFORE(CreateDevice, create_device, create_with_one)
     COME_BEFORE(QueueSubmit, queue_submit, submit_to_one)
+    COME_BEFORE(WaitSemaphores, wait_semaphores, wait_or_fail)
 #undef COME_BEFORE
 #define TAKE(function, ...)                                                                                            \
     if (real && strcmp(name, "vk" #function) == 0) {                                                                   \

@@ -11,6 +11,7 @@ struct fake_vulkan {
     uint32_t calls;       // that can fail, so far
     uint32_t fail_at;     // the number of the call that fails, from 1; 0: none
     int32_t result;       // with which VkResult; VK_TIMEOUT (2) is for waits alone
+    uint32_t fail_wait;   // 1: the next wait with a timeout fails so; then 0
     const char *failed;   // the name of the call that failed, or NULL
     int32_t live;         // objects not yet destroyed
     uint32_t astray;      // calls that destroy what has no device; they are not passed on

@@ -163,6 +163,29 @@ static void a_lost_device_is_reopened_behind_its_ring_kernel(void **state)
     tear_down(&b);
 }
 
+// The next ring kernel takes the group's place. That has said that it goes, and the wait for its end fails.
+static void a_failed_wait_for_a_groups_end_is_not_forgotten(void **state)
+{
+    struct bench b;
+    (void)state;
+    set_up(&b, "vulkan:0?ring=persistent");
+    if (b.stays) {
+        slr_ring *ring = start_ring(b.device, &b.desc), *next;
+        slr_port *port = open_port(b.device);
+        assert_int_equal(ask(ring, port, 5), 1);
+        slr_port_close(port);
+        slr_ring_destroy(ring);
+        must(slr_ring_create(b.device, &b.desc, &next));
+        vulkan->result = VK_ERROR_DEVICE_LOST;
+        __atomic_store_n(&vulkan->fail_wait, 1, __ATOMIC_SEQ_CST);
+        gives(slr_ring_launch(next), DEVICE_LOST);
+        assert_int_equal(__atomic_exchange_n(&vulkan->fail_wait, 0, __ATOMIC_SEQ_CST), 0);
+        slr_ring_destroy(next);
+        must(slr_device_reopen(b.device, LONG));
+    }
+    tear_down(&b);
+}
+
 // Its barriers are recorded with it. A group that has had nothing to do for long ends, and the next message has it
 // launched again.
 static void a_group_that_slept_is_submitted_again_as_it_was_recorded(void **state)
@@ -312,6 +335,7 @@ int main(void)
         cmocka_unit_test(who_wants_none_has_none_tried),
         cmocka_unit_test(a_launch_of_which_a_call_fails_leaves_nothing),
         cmocka_unit_test(a_lost_device_is_reopened_behind_its_ring_kernel),
+        cmocka_unit_test(a_failed_wait_for_a_groups_end_is_not_forgotten),
         cmocka_unit_test(a_group_that_slept_is_submitted_again_as_it_was_recorded),
         cmocka_unit_test(group_comes_behind_what_is_being_submitted_to_any_queue),
         cmocka_unit_test(of_two_launches_at_once_one_is_refused_with_the_reason),

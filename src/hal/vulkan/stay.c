@@ -2,6 +2,7 @@
 // Persistent ring kernels. A device has one group that stays, with one shard of one ring kernel at a time: what such a
 // kernel works with is fixed when it is recorded. It runs in the device's first queue. Others submit there, too, and
 // begin when it has ended; so they have it end first, and it goes on behind them (queue.c).
+#include "base/clock.h"
 #include "base/status.h"
 #include "engine/resident_groups.h"
 #include "engine/stay.h"
@@ -128,8 +129,8 @@ static void unmake_group(struct slri_resident *resident, bool has_ended)
         (void)slri_lose_hung(&vulkan->base.loss, "a persistent kernel has not ended");
         return;
     }
-    if (group->run.queue) // it has said that it goes
-        (void)slri_vk_queue_look(group->run.queue, END_NS);
+    if (group->run.queue) // it has said that it goes; if not, the device is lost or hangs, and what follows heeds that
+        (void)slri_vk_queue_await(group->run.queue, slri_deadline_after(END_NS));
     slri_own_run_free(&vulkan->base, &group->run);
     set_shares(vulkan, false);
 }
