@@ -196,8 +196,8 @@ void slri_buffered_memory_destroy(void *device, enum slri_memory_kind kind, void
     const bool is_shown = kind == SLRI_MEMORY_GIVEN || kind == SLRI_MEMORY_PINNED; // and may be given again
     if (slri_is_lost(&of->loss))                                                   // it goes with the device
         return;
-    slri_places_take(slri_buffered_places(of, kind), memory, is_shown ? bytes : 0, chunk);
-    of->driver->free_chunk(device, chunk);
+    if (slri_places_take(slri_buffered_places(of, kind), memory, is_shown ? bytes : 0, chunk))
+        of->driver->free_chunk(device, chunk);
 }
 
 static void forget_places(struct slri_buffered_device *device, struct slri_places *places)

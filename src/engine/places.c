@@ -135,14 +135,24 @@ bool slri_places_find(struct slri_places *places, const void *address, void *out
     return entry != NULL;
 }
 
-void slri_places_take(struct slri_places *places, const void *key, uint64_t bytes, void *out)
+static bool is_meant(const void *entry, uint64_t bytes)
+{
+    return bytes == 0 || ((const uint64_t *)entry)[1] == bytes;
+}
+
+bool slri_places_take(struct slri_places *places, const void *key, uint64_t bytes, void *out)
 {
     slri_mutex_lock(&places->lock);
-    uint32_t at = rank_of(places, (uintptr_t)key) - 1;
-    while (bytes != 0 && ((const uint64_t *)(const void *)entry_at(places, at))[1] != bytes)
-        --at;
-    memcpy(out, entry_at(places, at), places->bytes);
-    --places->count;
-    memmove(entry_at(places, at), entry_at(places, at + 1), (places->count - at) * places->bytes);
+    uint32_t rank = rank_of(places, (uintptr_t)key);
+    while (rank != 0 && key_of(entry_at(places, rank - 1)) == (uintptr_t)key &&
+           !is_meant(entry_at(places, rank - 1), bytes))
+        --rank;
+    const bool is_there = rank != 0 && key_of(entry_at(places, rank - 1)) == (uintptr_t)key;
+    if (is_there) {
+        memcpy(out, entry_at(places, rank - 1), places->bytes);
+        memmove(entry_at(places, rank - 1), entry_at(places, rank), (places->count - rank) * places->bytes);
+        --places->count;
+    }
     slri_mutex_unlock(&places->lock);
+    return is_there;
 }

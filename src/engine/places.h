@@ -37,9 +37,9 @@ slr_status slri_places_add_anywhere(struct slri_places *places, void *entry, uin
 // A copy of the last entry that begins at or before the address, and how far behind its key that is. False: there is
 // none.
 bool slri_places_find(struct slri_places *places, const void *address, void *out, uint64_t *offset);
-// Takes the last entry of that key out, which is there. `bytes`: 0; or, of entries that begin with key and length, the
-// length of the one that is meant.
-void slri_places_take(struct slri_places *places, const void *key, uint64_t bytes, void *out);
+// Takes the last entry of that key out. `bytes`: 0; or, of entries that begin with key and length, the length of the
+// one that is meant. False: there is none, and nothing has changed.
+bool slri_places_take(struct slri_places *places, const void *key, uint64_t bytes, void *out);
 
 // Under the lock, which the caller has. The last entry that begins at or before the address, or NULL.
 void *slri_places_at(const struct slri_places *places, uint64_t key);

@@ -37,7 +37,7 @@ static uint32_t number_at(struct slri_places *places, uint64_t key)
 static uint32_t take(struct slri_places *places, uint64_t key)
 {
     struct piece piece;
-    slri_places_take(places, at(key), 0, &piece);
+    assert_true(slri_places_take(places, at(key), 0, &piece));
     assert_int_equal(piece.key, key);
     return piece.number;
 }
@@ -115,9 +115,16 @@ static void of_pieces_that_begin_at_one_address_the_one_of_that_length_is_taken(
     for (uint64_t bytes = 1; bytes <= 3; ++bytes)
         assert_int_equal(slri_places_add(&places, &(struct long_piece){1000, bytes}), SLR_OK);
     for (uint64_t bytes = 2; bytes > 0; --bytes) {
-        slri_places_take(&places, at(1000), bytes, &out);
+        assert_true(slri_places_take(&places, at(1000), bytes, &out));
         assert_int_equal(out.bytes, bytes);
     }
+    assert_false(slri_places_take(&places, at(1000), 1, &out)); // it has gone
+    assert_false(slri_places_take(&places, at(1001), 3, &out)); // no place begins there
+    assert_false(slri_places_take(&places, at(999), 0, &out));
+    assert_int_equal(places.count, 1);
+    assert_true(slri_places_take(&places, at(1000), 3, &out));
+    assert_false(slri_places_take(&places, at(1000), 3, &out));
+    assert_int_equal(places.count, 0);
     slri_places_destroy(&places);
 }
 

@@ -30,13 +30,6 @@ static struct slri_cl_chunk *chunk_of(const struct slri_opencl *opencl, const vo
     return slri_places_at(&opencl->chunks, (uintptr_t)address);
 }
 
-static struct slri_cl_chunk take_out(struct slri_opencl *opencl, const void *address)
-{
-    struct slri_cl_chunk chunk;
-    slri_places_take(&opencl->chunks, address, 0, &chunk);
-    return chunk;
-}
-
 slri_cl_mem slri_cl_find_memory(struct slri_opencl *opencl, const void *address, uint64_t *offset)
 {
     struct slri_cl_chunk chunk;
@@ -144,8 +137,9 @@ void slri_cl_buffer_destroy(void *device, void *memory, uint64_t bytes)
             slri_cl_settle(opencl);
         return;
     }
-    struct slri_cl_chunk chunk = take_out(opencl, memory);
-    free_chunk(opencl, &chunk);
+    struct slri_cl_chunk chunk;
+    if (slri_places_take(&opencl->chunks, memory, 0, &chunk))
+        free_chunk(opencl, &chunk);
 }
 
 // ---- of a device that was lost: what hangs may touch it -------------------------------------------------------------
