@@ -63,9 +63,10 @@ SLR_API slr_status slr_kernel_get_info_sized(const slr_kernel *kernel, slr_kerne
 /// slr_shape says how many threads a launch has, and how these threads form blocks. SLR_1D, SLR_1D_BLOCKS, SLR_2D,
 /// SLR_GRID and SLR_GRID_2D make an slr_shape; a program may change its members.
 typedef struct slr_shape {
-    uint64_t threads[3];   ///< the least number of threads along x, y and z, if `grid` is 0
-    uint32_t block[3];     ///< number of threads per block along x, y and z; 0: slipring chooses
-    uint32_t grid[3];      ///< number of blocks along x, y and z; 0: as many as `threads` needs
+    uint64_t threads[3]; ///< the least number of threads along x, y and z, if `grid` is 0
+    uint32_t block[3];   ///< number of threads per block along x, y and z; 0: slipring chooses
+    /// Number of blocks along x (at most 2^31 - 1), y and z (at most 65,535); 0: as many as `threads` needs.
+    uint32_t grid[3];
     uint32_t shared_bytes; ///< size of the `extern __shared__` memory per block, in bytes
     /// vector_width is the number of 4-byte elements in the CPU vectors of the compiled code: 1, 4, 8 or 16. If
     /// vector_width is 0, slipring selects the fastest number by measurement. slipring ignores vector_width if

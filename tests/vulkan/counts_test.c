@@ -201,6 +201,49 @@ static void too_much_dynamic_shared_memory_is_refused_before_a_pipeline_is_made(
     slr_device_close(device);
 }
 
+// As large as on every device; a driver that takes fewer blocks along x gets the grid in parts.
+static void a_grid_ends_along_y_and_z_where_CUDAs_does(void **state)
+{
+    static const char text[] = "__global__ void count(unsigned *x) { atomicAdd(x, blockIdx.x + blockIdx.y + 1u); }\n";
+    static const struct {
+        uint32_t grid[3];
+        uint32_t sum; // of block numbers, from 1
+    } fine[] = {{{1, 65535, 1}, 2147450880u}, {{65537, 1, 1}, 2147581953u}};
+    static const struct {
+        uint32_t grid[3];
+        const char *says;
+    } over[] = {{{1, 65536, 1}, "a grid of 65536 blocks along y; expected 1 to 65535"},
+                {{1, 1, 65536}, "a grid of 65536 blocks along z; expected 1 to 65535"}};
+    slr_device *device;
+    slr_program *program;
+    slr_stream *stream;
+    slr_kernel *count;
+    slr_buffer *buffer;
+    (void)state;
+    must(slr_device_open("vulkan:0", NULL, &device));
+    must(slr_stream_create(device, NULL, &stream));
+    must(slr_program_from_text(device, "count.cu", text, NULL, &program));
+    must(slr_program_get_kernel(program, "count", &count));
+    must(slr_buffer_create(device, 4, &buffer));
+    for (size_t i = 0; i < 2; ++i) {
+        slr_shape shape = SLR_GRID(1, 1, 0);
+        uint32_t sum = 0;
+        memcpy(shape.grid, fine[i].grid, sizeof shape.grid);
+        must(slr_buffer_write(buffer, 0, &sum, 4));
+        must(SLR_LAUNCH(stream, count, shape, buffer));
+        must(slr_stream_finish(stream, LONG));
+        must(slr_buffer_read(buffer, 0, &sum, 4));
+        assert_int_equal(sum, fine[i].sum);
+        memcpy(shape.grid, over[i].grid, sizeof shape.grid);
+        refuses(SLR_LAUNCH(stream, count, shape, buffer), INVALID, over[i].says);
+    }
+    slr_buffer_destroy(buffer);
+    slr_kernel_destroy(count);
+    slr_program_destroy(program);
+    slr_stream_destroy(stream);
+    slr_device_close(device);
+}
+
 // ---- batches -------------------------------------------------------------------------------------------------------
 
 static const char handlers[] = "struct number { unsigned n; };\n"
@@ -310,6 +353,7 @@ int main(void)
         cmocka_unit_test(chain_of_launches_has_one_barrier_less_than_launches_and_each_names_the_range),
         cmocka_unit_test(launch_between_two_copies_has_a_barrier_on_each_side),
         cmocka_unit_test(launches_with_the_same_arguments_write_them_once),
+        cmocka_unit_test(a_grid_ends_along_y_and_z_where_CUDAs_does),
         cmocka_unit_test(batches_of_a_ring_kernel_are_dispatches_alone),
         cmocka_unit_test(dispatch_takes_many_messages_of_a_shard_and_few_of_an_instance),
         cmocka_unit_test(second_opening_finds_the_pipeline_in_the_cache),
