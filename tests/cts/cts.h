@@ -66,7 +66,7 @@ typedef struct cts_device {
     const char *spec;
     slr_device *device;
     slr_device_info info;
-    char kind[40]; ///< "cpu/compiled", "cpu/interpreted", "opencl/..."
+    char kind[48]; ///< "cpu/compiled", "cpu/interpreted", "opencl/..."
 } cts_device;
 
 typedef struct cts_options {

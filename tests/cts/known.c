@@ -62,9 +62,9 @@ const cts_known cts_known_list[] = {
     {"vulkan/*/persistent", "routes/wide_messages_go_along_a_route", CTS_MUST_REFUSE, ONE_GROUP},
     {"vulkan/*/persistent", "routes/*", CTS_MUST_REFUSE, NEEDS_HOST},
     {"vulkan/*/persistent", "limits/many_ring_kernels_side_by_side", CTS_MUST_REFUSE, ONE_GROUP},
-    {"vulkan/*", "ordering/message_passing_*", CTS_MAY_REFUSE, ENDS_LOOPS},
-    {"vulkan/*", "ordering/coherence_of_two_reads", CTS_MAY_REFUSE, ENDS_LOOPS},
-    {"vulkan/*", "limits/a_long_loop", CTS_MAY_REFUSE, ENDS_LOOPS},
+    {"vulkan/*/ends_loops*", "ordering/message_passing_*", CTS_MAY_REFUSE, ENDS_LOOPS},
+    {"vulkan/*/ends_loops*", "ordering/coherence_of_two_reads", CTS_MAY_REFUSE, ENDS_LOOPS},
+    {"vulkan/*/ends_loops*", "limits/a_long_loop", CTS_MAY_REFUSE, ENDS_LOOPS},
     {"vulkan/*", "limits/the_most_static_shared_memory", CTS_MAY_REFUSE, "some devices have only 32 KiB of shared memory for a block"},
     {"vulkan/*/flushes*", "language/float_arithmetic_rounds_once", CTS_MAY_FAIL, FLUSHES},
     {"vulkan/*/flushes*", "language/subnormal_floats_are_kept", CTS_MAY_FAIL, FLUSHES},
@@ -198,10 +198,14 @@ const cts_bound *cts_bound_of(const char *kind, const cts_case *what)
 static const struct {
     const char *kind, *title;
 } columns[] = {
-    {"cpu/compiled", "`cpu`, compiled"},        {"cpu/interpreted", "`cpu`, interpreted"},
-    {"opencl/pocl/auto", "`opencl:0`, PoCL"},   {"opencl/other/auto", "`opencl:0`, Intel"},
-    {"vulkan/SPIR-V", "`vulkan:0`, lavapipe"},  {"vulkan/words/flushes*", "`vulkan:0`, SwiftShader"},
-    {"webgpu/WGSL", "`webgpu:0`, wgpu-native"}, {"metal/MSL", "`metal:0`, simulated"},
+    {"cpu/compiled", "`cpu`, compiled"},
+    {"cpu/interpreted", "`cpu`, interpreted"},
+    {"opencl/pocl/auto", "`opencl:0`, PoCL"},
+    {"opencl/other/auto", "`opencl:0`, Intel"},
+    {"vulkan/SPIR-V/ends_loops", "`vulkan:0`, lavapipe"},
+    {"vulkan/words/flushes*", "`vulkan:0`, SwiftShader"},
+    {"webgpu/WGSL", "`webgpu:0`, wgpu-native"},
+    {"metal/MSL", "`metal:0`, simulated"},
 };
 #define COLUMNS (sizeof columns / sizeof *columns)
 

@@ -122,9 +122,10 @@ slr_status cts_device_open(const char *spec, cts_device *out)
         return SLR_OK;
     }
     if (strcmp(out->info.backend, "vulkan") == 0) { // a device without 64-bit integers runs a kernel's words
-        snprintf(out->kind, sizeof out->kind, "vulkan/%s%s%s",
+        snprintf(out->kind, sizeof out->kind, "vulkan/%s%s%s%s",
                  strstr(out->info.features, " shaderInt64") ? "SPIR-V" : "words",
                  strstr(out->info.features, " denorms=flushed") ? "/flushes" : "",
+                 strstr(out->info.notes, "the driver ends loops") ? "/ends_loops" : "",
                  strcmp(ring, "persistent") == 0 ? "/persistent" : "");
         return SLR_OK;
     }
