@@ -54,8 +54,10 @@ typedef enum slr_bottleneck {
 /// in the mailbox, read each time the ring kernel has handled timed messages. A timed message is a message whose
 /// latency slipring measures.
 typedef struct slr_timeline_depth {
-    const char *ring; ///< the ring kernel's name
-    double median;    ///< the median depth
+    /// The ring kernel's name. slr_diagnose ignores the depth if the rows have ring kernels of this name on two
+    /// devices.
+    const char *ring;
+    double median; ///< the median depth
 } slr_timeline_depth;
 
 /// slr_timeline_pair names two kernels, of which one follows the other on a stream.

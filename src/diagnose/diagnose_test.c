@@ -132,6 +132,27 @@ static void of_one_mailbox_either_it_is_too_small_or_too_large(void **state)
     assert_true(gives(a, SLR_BOTTLENECK_QUEUE_LARGE));
 }
 
+// Ring kernels of one name on two devices: a trace has one depth for both, which says nothing of either.
+static void a_depth_that_two_devices_share_decides_nothing(void **state)
+{
+    (void)state;
+    struct asked *a = make();
+    slr_timeline_depth depth = {"it", 200};
+    slr_profile_row *messages = add(a, SLR_PROFILE_MESSAGE, 1500, 30000 * MS);
+    (void)add(a, SLR_PROFILE_FULL, 900, 1250 * MS);
+    slr_profile_row *other = add(a, SLR_PROFILE_MESSAGE, 1500, 30 * MS);
+    messages->p50_ns = 20 * MS;
+    other->device = "opencl:0";
+    a->timeline.depths = &depth;
+    a->timeline.depth_count = 1;
+    assert_false(gives(a, SLR_BOTTLENECK_QUEUE_LARGE));
+    const slr_diagnosis *told = find(a, SLR_BOTTLENECK_QUEUE_SMALL);
+    assert_non_null(told);
+    assert_null(strstr(told->text, "held"));
+    other->name = "other";
+    assert_true(gives(a, SLR_BOTTLENECK_QUEUE_LARGE));
+}
+
 static void a_device_that_idles_is_named(void **state)
 {
     (void)state;
@@ -470,6 +491,7 @@ int main(void)
         cmocka_unit_test(senders_that_waited_long_or_often_are_named),
         cmocka_unit_test(a_mailbox_is_too_large_by_its_depth_and_not_by_time_alone),
         cmocka_unit_test(of_one_mailbox_either_it_is_too_small_or_too_large),
+        cmocka_unit_test(a_depth_that_two_devices_share_decides_nothing),
         cmocka_unit_test(a_device_that_idles_is_named),
         cmocka_unit_test(an_idle_device_has_the_cause_that_the_hosts_time_shows),
         cmocka_unit_test(the_most_frequent_pair_that_could_be_one_is_named),

@@ -9,11 +9,26 @@
 #define DEEP 64
 #define OLD_NS 1000000u
 
-// False: it was not traced.
-static bool find_depth(const slr_timeline *t, const char *ring, double *median)
+// Whether another device has a ring kernel of that name: a trace counts the depths of both as one.
+static bool is_twin(const struct slri_diagnosing *d, const slr_profile_row *of)
 {
+    for (uint32_t i = 0; i < d->rows; ++i) {
+        const slr_profile_row *row = &d->row[i];
+        if ((row->kind == SLR_PROFILE_MESSAGE || row->kind == SLR_PROFILE_FULL) && strcmp(row->name, of->name) == 0 &&
+            strcmp(row->device, of->device) != 0)
+            return true;
+    }
+    return false;
+}
+
+// False: it was not traced, or not by itself.
+static bool find_depth(const struct slri_diagnosing *d, const slr_profile_row *ring, double *median)
+{
+    const slr_timeline *t = &d->timeline;
+    if (is_twin(d, ring))
+        return false;
     for (uint32_t i = 0; i < t->depth_count; ++i)
-        if (t->depths[i].ring && strcmp(t->depths[i].ring, ring) == 0) {
+        if (t->depths[i].ring && strcmp(t->depths[i].ring, ring->name) == 0) {
             *median = t->depths[i].median;
             return true;
         }
@@ -24,7 +39,7 @@ static bool find_depth(const slr_timeline *t, const char *ring, double *median)
 static bool is_too_large(const struct slri_diagnosing *d, const slr_profile_row *messages, double *depth)
 {
     return messages->kind == SLR_PROFILE_MESSAGE && messages->n >= SLRI_MANY && messages->p50_ns >= OLD_NS &&
-           find_depth(&d->timeline, messages->name, depth) && *depth >= DEEP;
+           find_depth(d, messages, depth) && *depth >= DEEP;
 }
 
 static const slr_profile_row *row_beside(const struct slri_diagnosing *d, uint32_t kind, const slr_profile_row *of)
@@ -60,7 +75,7 @@ void slri_rule_queue_small(struct slri_diagnosing *d)
         const bool is_often = row->n >= SLRI_MANY;
         if (row->kind != SLR_PROFILE_FULL || (!is_often && !waited_long(d, row)) || holds_a_backlog(d, row))
             continue;
-        if (find_depth(&d->timeline, row->name, &depth))
+        if (find_depth(d, row, &depth))
             snprintf(depth_text, sizeof depth_text,
                      "It held %.0f messages, median; from %d on, if half of them took 1 ms, it would be too large. ",
                      depth, DEEP);
