@@ -145,6 +145,18 @@ bool slri_print_element(struct printing *p, const struct slri_instr *instr, stru
     return true;
 }
 
+// "-x", or "-(-x)", for "--x" would be another operator.
+static bool print_negated(struct printing *p, slri_reg reg, struct slri_text *out)
+{
+    struct slri_text operand = SLRI_TEXT_INIT;
+    bool reads = slri_print_operand(p, reg, UNARY, &operand);
+    bool begins_with_minus = *slri_text_view(&operand) == '-';
+    slri_text_printf(out, begins_with_minus ? "-(%s)" : "-%s", slri_text_view(&operand));
+    p->out_of_memory = p->out_of_memory || operand.out_of_memory;
+    slri_text_free(&operand);
+    return reads;
+}
+
 // The value of an instruction. Gives whether it reads memory.
 bool slri_print_value(struct printing *p, const struct slri_instr *instr, enum level *level, struct slri_text *out)
 {
@@ -172,9 +184,11 @@ bool slri_print_value(struct printing *p, const struct slri_instr *instr, enum l
         *level = p->reg[instr->a].place == LATER ? (enum level)p->reg[instr->a].level : ATOM;
         return slri_print_operand(p, instr->a, ANYTHING, out);
     case SLRI_OP_NEG:
+        *level = UNARY;
+        return print_negated(p, instr->a, out);
     case SLRI_OP_NOT:
         *level = UNARY;
-        slri_text_puts(out, instr->op == SLRI_OP_NEG ? "-" : "~");
+        slri_text_puts(out, "~");
         return slri_print_operand(p, instr->a, UNARY, out);
     case SLRI_OP_CONVERT:
         *level = UNARY;

@@ -25,6 +25,8 @@ static const char source[] =
     "__global__ void block(const float *y, float *z, int n) { " INDEX "{ __syncthreads(); z[i] = y[i]; } }\n"
     "__global__ void atoms(const float *y, int *w, int n) { " INDEX "atomicAdd(w, (int)y[i]); }\n"
     "__global__ void plain(const float *y, float *z) { z[threadIdx.x] = y[threadIdx.x]; }\n"
+    "__global__ void more(float *x, int n) { " INDEX "x[i] = x[i] + 1; }\n"
+    "__global__ void turned(const float *x, float *z, int n) { " INDEX "z[i] = -(-x[i]) - -(-2.0f); }\n"
     "__global__ void halt(const float *y, float *z, int n) { " INDEX "{ if (y[i] < 0) return; z[i] = y[i]; } }\n";
 
 struct fixture {
@@ -148,6 +150,37 @@ static void only_buffer_written_is_the_only_one_read(void **state)
     tear_down(&f);
 }
 
+static void a_minus_before_a_minus_is_no_decrement(void **state)
+{
+    (void)state;
+    static const float x[] = {1, 2, 3, 4};
+    EACH_HERE(i, specs)
+    {
+        struct fixture f = set_up(specs[i]);
+        slr_fusion_part part[2];
+        slr_kernel_fusion_desc desc = two(part, &f, "more", "turned");
+        slr_kernel *kernel;
+        slr_stream *stream;
+        float changed[4], z[4];
+        must(slr_fuse_kernels(&desc, &kernel, NULL));
+        must(slr_stream_create(f.device, NULL, &stream));
+        slr_buffer *in = floats(f.device, x), *out = floats(f.device, NULL);
+        must(SLR_LAUNCH(stream, kernel, SLR_1D(4), in, 4, out));
+        must(slr_stream_finish(stream, LONG));
+        must(slr_buffer_read(in, 0, changed, 16));
+        must(slr_buffer_read(out, 0, z, 16));
+        for (int k = 0; k < 4; ++k) {
+            assert_true(changed[k] == x[k] + 1);
+            assert_true(z[k] == x[k] - 1);
+        }
+        slr_buffer_destroy(in);
+        slr_buffer_destroy(out);
+        slr_stream_destroy(stream);
+        slr_kernel_destroy(kernel);
+        tear_down(&f);
+    }
+}
+
 static void kernels_that_are_not_element_wise_are_refused_with_the_reason(void **state)
 {
     (void)state;
@@ -220,6 +253,7 @@ int main(void)
         cmocka_unit_test(parameters_of_one_name_are_one_and_what_is_between_is_gone),
         cmocka_unit_test(joins_and_kept_buffers_are_as_told),
         cmocka_unit_test(only_buffer_written_is_the_only_one_read),
+        cmocka_unit_test(a_minus_before_a_minus_is_no_decrement),
         cmocka_unit_test(kernels_that_are_not_element_wise_are_refused_with_the_reason),
         cmocka_unit_test(mistakes_are_named),
     };
