@@ -88,7 +88,8 @@ static const char *bound_name(const struct slri_join_part *part, char room[32])
 {
     if (part->part.bound != UINT32_MAX)
         return part->entry->binding[part->part.bound].name;
-    snprintf(room, 32, "%llu", (unsigned long long)part->part.bound_value);
+    snprintf(room, 32, slri_kind_is_signed(part->part.kind) ? "%lld" : "%llu",
+             (unsigned long long)part->part.bound_value);
     return room;
 }
 

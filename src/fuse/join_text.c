@@ -2,6 +2,7 @@
 // Joined kernels as the source of one.
 #include "base/status.h"
 #include "fuse/join.h"
+#include "fuse/printing.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -128,12 +129,13 @@ static const char *write_guard(struct joining *j)
     const struct slri_join_part *first = &j->join->part[0];
     const struct slri_part *part = &first->part;
     const char *index = slri_name_unique(&j->local, "i"), *kind = slri_kind_source(part->kind);
-    char wide[40] = "", bound[32];
+    char wide[40] = "";
+    struct slri_text bound = SLRI_TEXT_INIT;
     if (part->is_wide)
         snprintf(wide, sizeof wide, "(%s)", kind);
-    snprintf(bound, sizeof bound, "%llu%s", (unsigned long long)part->bound_value,
-             slri_kind_is_signed(part->kind) ? "" : "u");
-    const char *n = part->bound == UINT32_MAX ? bound : j->join->object[first->object[part->bound]].name;
+    slri_print_constant(part->kind, part->bound_value, &bound);
+    const char *n =
+        part->bound == UINT32_MAX ? slri_text_view(&bound) : j->join->object[first->object[part->bound]].name;
     if (part->form == SLRI_PART_STRIDE)
         slri_text_printf(j->out,
                          "    for (%s %s = %sblockIdx.x * blockDim.x + threadIdx.x; %s < %s; %s += %sgridDim.x * "
@@ -142,6 +144,7 @@ static const char *write_guard(struct joining *j)
     else
         slri_text_printf(j->out, "    const %s %s = %sblockIdx.x * blockDim.x + threadIdx.x;\n    if (%s < %s) {\n",
                          kind, index, wide, index, n);
+    slri_text_free(&bound);
     return index;
 }
 

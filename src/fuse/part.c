@@ -205,6 +205,14 @@ static bool converts_so(enum slri_kind n, enum slri_kind kind)
     return is_word(n) && (to > from || (to == from && (slri_kind_is_signed(n) || !slri_kind_is_signed(kind))));
 }
 
+// The constant in 64 bits.
+static uint64_t extended(enum slri_kind kind, uint64_t bits)
+{
+    uint32_t unused = 64 - 8 * slri_kind_bytes(kind);
+    bits <<= unused;
+    return slri_kind_is_signed(kind) ? (uint64_t)((int64_t)bits >> unused) : bits >> unused;
+}
+
 static bool take_bound(struct reading *at, const struct slri_block *block, const struct slri_register *guard)
 {
     struct slri_part *part = at->part;
@@ -212,8 +220,8 @@ static bool take_bound(struct reading *at, const struct slri_block *block, const
     slri_reg from = writer && writer->op == SLRI_OP_CONVERT ? writer->a : guard->of;
     part->kind = (enum slri_kind)guard->imm;
     part->bound = UINT32_MAX;
-    if (held_by(part, from)->held == SLRI_HELD_CONST) {
-        part->bound_value = held_by(part, from)->imm;
+    if (held_by(part, from)->held == SLRI_HELD_CONST && converts_so(at->function->reg_kind[from], part->kind)) {
+        part->bound_value = extended(at->function->reg_kind[from], held_by(part, from)->imm);
         return true;
     }
     for (uint32_t i = 0; i < part->entry->bindings; ++i)

@@ -181,6 +181,51 @@ static void a_minus_before_a_minus_is_no_decrement(void **state)
     }
 }
 
+// z[i] = 2 * x[i], by way of y, for each index of the type below the constant.
+static void write_guarded(char text[600], const char *type, const char *bound)
+{
+    static const char index[] = "blockIdx.x * blockDim.x + threadIdx.x";
+    snprintf(text, 600,
+             "__global__ void in(const float *x, float *y) { %s i = (%s)%s; if (i < %s) y[i] = x[i]; }\n"
+             "__global__ void out(const float *y, float *z) { %s i = (%s)%s; if (i < %s) z[i] = 2 * y[i]; }\n",
+             type, type, index, bound, type, type, index, bound);
+}
+
+static void guards_may_have_a_constant(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *bound;
+        int written;
+    } guards[] = {{"int", "-1", 0},   {"long long", "-1", 0},  {"unsigned", "-1", 4},          {"int", "3", 3},
+                  {"size_t", "3", 3}, {"int", "(int)2.5f", 2}, {"int", "(int)4294967297ll", 1}};
+    static const float x[] = {1, 2, 3, 4}, none[4];
+    for (size_t i = 0; i < sizeof guards / sizeof *guards; ++i) {
+        char text[600];
+        write_guarded(text, guards[i].type, guards[i].bound);
+        struct fixture f = {.device = open_device(specs[0])};
+        must(slr_program_from_text(f.device, "guarded.cu", text, NULL, &f.program));
+        slr_fusion_part part[2];
+        slr_kernel_fusion_desc desc = two(part, &f, "in", "out");
+        slr_kernel *kernel;
+        slr_stream *stream;
+        float z[4];
+        must(slr_fuse_kernels(&desc, &kernel, NULL));
+        must(slr_stream_create(f.device, NULL, &stream));
+        slr_buffer *in = floats(f.device, x), *out = floats(f.device, none);
+        must(SLR_LAUNCH(stream, kernel, SLR_1D_BLOCKS(4, 4), in, out));
+        must(slr_stream_finish(stream, LONG));
+        must(slr_buffer_read(out, 0, z, 16));
+        for (int k = 0; k < 4; ++k)
+            assert_true(z[k] == (k < guards[i].written ? 2 * x[k] : 0));
+        slr_buffer_destroy(in);
+        slr_buffer_destroy(out);
+        slr_stream_destroy(stream);
+        slr_kernel_destroy(kernel);
+        tear_down(&f);
+    }
+}
+
 static void kernels_that_are_not_element_wise_are_refused_with_the_reason(void **state)
 {
     (void)state;
@@ -254,6 +299,7 @@ int main(void)
         cmocka_unit_test(joins_and_kept_buffers_are_as_told),
         cmocka_unit_test(only_buffer_written_is_the_only_one_read),
         cmocka_unit_test(a_minus_before_a_minus_is_no_decrement),
+        cmocka_unit_test(guards_may_have_a_constant),
         cmocka_unit_test(kernels_that_are_not_element_wise_are_refused_with_the_reason),
         cmocka_unit_test(mistakes_are_named),
     };
