@@ -21,9 +21,10 @@ struct contest {
     double *sample[SLRI_CONTENDERS]; // `most` of each
     uint32_t samples[SLRI_CONTENDERS];
     bool is_out[SLRI_CONTENDERS];
-    uint32_t first;  // of the last two, the samples before this one chose them and do not count
-    double *scratch; // `most`
-    double *ratio;   // RESAMPLES
+    bool is_backward; // the next round's order
+    uint32_t first;   // of the last two, the samples before this one chose them and do not count
+    double *scratch;  // `most`
+    double *ratio;    // RESAMPLES
 };
 
 static int by_value(const void *a, const void *b)
@@ -47,20 +48,29 @@ static double cost_of_contender(const struct contest *contest, uint32_t contende
     return slri_quantile_of(contest->scratch, count, contest->desc->quantile);
 }
 
-// One sample of each that is left, in turn: what slows the machine down meets all of them.
-static slr_status take_samples(struct contest *contest, uint32_t rounds)
+static slr_status take_sample(struct contest *contest, uint32_t contender)
 {
     const struct slri_contest_desc *desc = contest->desc;
-    for (uint32_t round = 0; round < rounds; round++)
-        for (uint32_t i = 0; i < desc->contenders; i++) {
-            if (contest->is_out[i] || contest->samples[i] == desc->most)
-                continue;
-            double *sample = &contest->sample[i][contest->samples[i]];
-            SLRI_TRY(desc->sample(desc->user, i, sample));
-            if (!(*sample > 0))
-                return SLRI_FAIL(INVALID, "a cost of %g was measured; costs are above 0", *sample);
-            ++contest->samples[i];
-        }
+    if (contest->is_out[contender] || contest->samples[contender] == desc->most)
+        return SLR_OK;
+    double *sample = &contest->sample[contender][contest->samples[contender]];
+    SLRI_TRY(desc->sample(desc->user, contender, sample));
+    if (!(*sample > 0))
+        return SLRI_FAIL(INVALID, "a cost of %g was measured; costs are above 0", *sample);
+    ++contest->samples[contender];
+    return SLR_OK;
+}
+
+// One sample of each that is left, in turn: what slows the machine down meets all of them. Every other round goes
+// backward: where every other launch is slow, a fixed order would give one of two all the slow ones.
+static slr_status take_samples(struct contest *contest, uint32_t rounds)
+{
+    const uint32_t contenders = contest->desc->contenders;
+    for (uint32_t round = 0; round < rounds; round++) {
+        for (uint32_t i = 0; i < contenders; i++)
+            SLRI_TRY(take_sample(contest, contest->is_backward ? contenders - 1 - i : i));
+        contest->is_backward = !contest->is_backward;
+    }
     return SLR_OK;
 }
 

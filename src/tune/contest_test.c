@@ -15,6 +15,7 @@
 struct field {
     double cost[SLRI_CONTENDERS], noise; // a sample is up to that part above its cost
     double drift;                        // and all of them by that part more each round
+    double every_other;                  // and every second of all samples by that part
     uint64_t size[SLRI_CONTENDERS], random;
     uint32_t samples, over_after; // of all; 0: never over
     uint32_t repeats;             // 0: 5
@@ -25,6 +26,7 @@ static slr_status take(void *user, uint32_t contender, double *cost)
     struct field *field = user;
     double part = (double)slri_tune_pick(&field->random, 1001) / 1000;
     *cost = field->cost[contender] * (1 + field->noise * part) * (1 + field->drift * ++field->samples);
+    *cost *= field->samples % 2 ? 1 + field->every_other : 1;
     return SLR_OK;
 }
 
@@ -122,6 +124,16 @@ static void a_machine_that_slows_down_does_not_decide(void **state)
     assert_int_equal(hold(&field, 2).winner, 0);
 }
 
+// Contender 0 is the default, so that the slow samples of a fixed order would make a contender of the same cost win.
+static void a_machine_whose_every_other_launch_is_slow_does_not_decide(void **state)
+{
+    (void)state;
+    for (uint32_t contenders = 2; contenders <= 8; contenders++) {
+        struct field field = {.cost = {10, 10, 10, 10, 10, 10, 10, 10}, .every_other = 0.5};
+        assert_int_equal(hold(&field, contenders).winner, 0);
+    }
+}
+
 static void time_that_is_over_ends_it_behind_a_round(void **state)
 {
     (void)state;
@@ -188,6 +200,7 @@ int main(void)
         cmocka_unit_test(the_luckiest_of_eight_equal_ones_does_not_win),
         cmocka_unit_test(a_real_difference_is_found_in_noise),
         cmocka_unit_test(a_machine_that_slows_down_does_not_decide),
+        cmocka_unit_test(a_machine_whose_every_other_launch_is_slow_does_not_decide),
         cmocka_unit_test(time_that_is_over_ends_it_behind_a_round),
         cmocka_unit_test(too_few_samples_prove_nothing),
         cmocka_unit_test(a_cost_of_nothing_is_refused),

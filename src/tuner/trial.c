@@ -227,10 +227,13 @@ struct least {
     double first, second; // of the samples so far
 };
 
-static void keep_least(struct least *least, double sample)
+static slr_status sample_least(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, struct least *least)
 {
+    double sample;
+    SLRI_TRY(slri_tuner_sample(tuner, launch, &sample));
     least->second = fmin(least->second, fmax(least->first, sample));
     least->first = fmin(least->first, sample);
+    return SLR_OK;
 }
 
 // A second sample is as small, so the first was no exception.
@@ -242,7 +245,8 @@ static bool is_confirmed(const struct least *least)
 // Samples of the candidate and of the reference in turn: a driver of the host may lose one of two cores for seconds,
 // and then all that it launches takes twice as long. So the candidate's cost is told at the speed at which the
 // reference's was. What disturbs a sample only adds to it: the least of each counts. Where all but one of the samples
-// were disturbed, the next candidate would find the reference slower, so more are taken.
+// were disturbed, the next candidate would find the reference slower, so more are taken. Every other pair is the other
+// way round: where every other launch is slow, a fixed order would give the reference all the slow ones.
 static slr_status measure_in_turn(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, double *cost)
 {
     const uint32_t repeats = tuner->desc->repeats;
@@ -250,13 +254,11 @@ static slr_status measure_in_turn(struct slri_tuner *tuner, const struct slri_tu
     const bool has_reference = tuner->reference.kernel != NULL;
     bool is_done = false;
     for (uint32_t i = 0; !is_done; i++) {
-        double sample;
-        SLRI_TRY(slri_tuner_sample(tuner, launch, &sample));
-        keep_least(&own, sample);
-        if (has_reference) {
-            SLRI_TRY(slri_tuner_sample(tuner, &tuner->reference, &sample));
-            keep_least(&beside, sample);
-        }
+        if (has_reference && i % 2)
+            SLRI_TRY(sample_least(tuner, &tuner->reference, &beside));
+        SLRI_TRY(sample_least(tuner, launch, &own));
+        if (has_reference && i % 2 == 0)
+            SLRI_TRY(sample_least(tuner, &tuner->reference, &beside));
         bool is_sure = is_confirmed(&own) && (!has_reference || is_confirmed(&beside));
         is_done = i + 1 >= (is_sure ? repeats : REPEATS_AT_MOST * repeats);
     }

@@ -110,6 +110,18 @@ static slr_status meter_of_a_lost_core(void *user, slr_stream *stream, slr_kerne
     return SLR_OK;
 }
 
+// All cost the same, but every other sample takes half as much again.
+static slr_status meter_of_every_other(void *user, slr_stream *stream, slr_kernel *kernel,
+                                       const slr_tune_candidate *candidate, double *cost)
+{
+    struct bench *b = user;
+    (void)stream;
+    (void)kernel;
+    (void)candidate;
+    *cost = ++b->samples % 2 ? 15 : 10;
+    return SLR_OK;
+}
+
 // K names a candidate; the number with which it was tried is the same each time that it is measured.
 static slr_status meter_of_numbers(void *user, slr_stream *stream, slr_kernel *kernel,
                                    const slr_tune_candidate *candidate, double *cost)
@@ -202,6 +214,22 @@ static void one_lucky_sample_is_not_taken_for_the_cost(void **state)
     must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
     assert_int_equal(b.told, 2);
     assert_true(b.cost > 23.9 && b.cost < 24.1); // 1.2 times the 20 of the default
+    end(&b);
+}
+
+// Else each candidate would seem two thirds of the fastest one before it.
+static void slow_samples_in_between_fall_on_candidate_and_reference_alike(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b,
+          "#ifndef K\n#define K 1\n#endif\n#pragma slipring tune K = 1, 2, 3, 4, 5, 6, 7, 8\n"
+          "#pragma slipring block f = 64\n" HEAD "if (i < n) y[i] = x[i] * K / K; }",
+          0, meter_of_every_other);
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    assert_int_equal(b.told, 8);
+    assert_true(b.cost == 10);
+    assert_int_equal(b.tuned.is_default, 1);
     end(&b);
 }
 
@@ -402,6 +430,7 @@ int main(void)
         CASE(a_cost_that_is_no_number_is_refused),
         CASE(a_while_in_which_the_machine_is_slow_hides_no_candidate),
         CASE(one_lucky_sample_is_not_taken_for_the_cost),
+        CASE(slow_samples_in_between_fall_on_candidate_and_reference_alike),
         CASE(the_same_seed_gives_the_same_search),
         CASE(short_branches_without_a_jump_are_tried_and_used),
         CASE(short_branches_without_a_jump_give_the_same_on_every_device),
