@@ -50,12 +50,29 @@ static void library_of_HIP_that_is_missing_or_another_is_named(void **state)
     setenv("SLIPRING_HIP_LIB", "libm.so.6", 1);
     refuses(slr_device_open("hip:0", NULL, &device), NO_DEVICE,
             "libm.so.6 is not usable as runtime of HIP 5.2 or later: it lacks hipInit");
+    if (access("/dev/kfd", F_OK) == 0)
+        return;
     unsetenv("SLIPRING_HIP_LIB");
-    slr_status status = slr_device_open("hip:0", NULL, &device);
-    if (access("/dev/kfd", F_OK) != 0) {
-        assert_int_equal(status, SLR_NO_DEVICE);
-        assert_non_null(strstr(slr_error_message(), "there is no /dev/kfd"));
-    }
+    refuses(slr_device_open("hip:0", NULL, &device), NO_DEVICE, "there is no /dev/kfd");
+    setenv("SLIPRING_HIP_LIB", "", 1); // which names no library
+    refuses(slr_device_open("hip:0", NULL, &device), NO_DEVICE, "there is no /dev/kfd");
+    unsetenv("SLIPRING_HIP_LIB");
+}
+
+static void runtime_of_HIP_without_a_kernel_driver_says_so(void **state)
+{
+    (void)state;
+    slr_device *device;
+    if (access("/dev/kfd", F_OK) == 0)
+        skip();
+    assert_non_null(getenv("SLIPRING_HIP_LIB")); // load_fake has set it
+    setenv("HIP_VISIBLE_DEVICES", "7", 1);       // which hides nothing here
+    reset();
+    fake->fail_at = 1;
+    fake->error = 100;
+    refuses(slr_device_open("hip:0", NULL, &device), NO_DEVICE, "finds no GPU: there is no /dev/kfd");
+    reset();
+    unsetenv("HIP_VISIBLE_DEVICES");
 }
 
 // ---- which device, and what it is ----------------------------------------------------------------------------------
@@ -428,6 +445,7 @@ int main(void)
         cmocka_unit_test(library_that_is_missing_or_is_no_driver_is_named),
         cmocka_unit_test(library_of_HIP_that_is_missing_or_another_is_named),
         cmocka_unit_test_setup(driver_without_a_GPU_says_what_hides_it, load_fake),
+        cmocka_unit_test(runtime_of_HIP_without_a_kernel_driver_says_so),
         cmocka_unit_test(devices_are_found_by_number_and_by_name),
         cmocka_unit_test(device_says_what_it_is),
         cmocka_unit_test(device_of_AMDs_says_what_it_is),

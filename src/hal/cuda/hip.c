@@ -122,6 +122,9 @@ static slr_status start_hip(struct slri_cu *out)
     int32_t error = out->Init(0);
     if (error == SLRI_CU_SUCCESS)
         error = out->DriverGetVersion(&out->version);
+    if (error == SLRI_CU_NO_DEVICE && !slri_file_is_there(KERNEL_DRIVER)) // a library that was asked for by name
+        return SLRI_FAIL(NO_DEVICE, "AMD's HIP runtime finds no GPU: there is no " KERNEL_DRIVER
+                                    ", so AMD's kernel driver amdgpu is not loaded, or not for compute");
     if (error == SLRI_CU_NO_DEVICE)
         return SLRI_FAIL(
             NO_DEVICE, "AMD's HIP runtime finds no GPU%s",
@@ -146,8 +149,9 @@ static slr_status slri_hip_load(const struct slri_cu **out)
                                            .absent = SLR_NO_DEVICE,
                                            .start = load_hip,
                                            .lock = SLRI_MUTEX_INIT};
-    // The library brings a compiler with it: it is not opened where it cannot find a GPU.
-    if (!slri_environment("SLIPRING_HIP_LIB") && !slri_file_is_there(KERNEL_DRIVER))
+    // The library brings a compiler with it: it is not opened where it cannot find a GPU. An empty name names none.
+    const char *asked = slri_environment("SLIPRING_HIP_LIB");
+    if (!(asked && *asked) && !slri_file_is_there(KERNEL_DRIVER))
         return SLRI_FAIL(NO_DEVICE,
                          "there is no " KERNEL_DRIVER ": AMD's kernel driver amdgpu is not loaded, or not for compute");
     SLRI_TRY(slri_dl_load(&vendor));
