@@ -13,7 +13,8 @@ extern "C" {
 #endif
 
 /// On most devices, a metric has one of the following names: "busy_percent", "memory_busy_percent",
-/// "memory_used_bytes", "memory_bytes", "temperature_c", "power_mw", "power_limit_mw", "clock_mhz", "memory_clock_mhz".
+/// "memory_used_bytes", "memory_bytes", "temperature_c", "power_mw", "power_limit_mw", "energy_mj", "clock_mhz",
+/// "memory_clock_mhz". "energy_mj" counts the energy of the whole device; only its differences have a meaning.
 /// "memory_busy_percent" says how busy the device's memory was in the driver's last sample period. On vulkan the names
 /// are "memory_used_bytes", "memory_bytes", and counts since the device was opened: "barriers", "host_barriers",
 /// "argument_writes", "pipelines", "submits" (docs/contract/vulkan.md). On webgpu the metrics are counts since the
@@ -42,8 +43,10 @@ typedef struct slr_metrics {
 /// host's cores, the figures come from files of the operating system. For the host's cores, "busy_percent" covers only
 /// the cores that this process may use. The "busy_percent" of the host's cores covers the time since this process last
 /// read it, or else since this process first opened a device that uses the host's cores. If this time is less than 20
-/// ms, slr_device_get_metrics gives no "busy_percent". On other OpenCL devices the figures come from the GPU's folder
-/// in sysfs (amdgpu, i915, xe). slr_device_get_metrics does not wait for running work.
+/// ms, slr_device_get_metrics gives no "busy_percent". Their "energy_mj" is the sum of
+/// the processor packages that Linux counts in /sys/class/powercap/intel-rapl:N, if this process may read all of them.
+/// On other OpenCL devices the figures come from the GPU's folder in sysfs (amdgpu, i915, xe). slr_device_get_metrics
+/// does not wait for running work.
 ///
 /// Threads: any.  Blocks: no.  Owns: nothing.
 /// Errors: UNSUPPORTED (no metrics for this kind of device; an OpenCL device whose driver does not give the device's

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ZONES = 32, CARDS = 16, PATH = 512, LEAST_MS = 20 };
+enum { ZONES = 32, PACKAGES = 16, CARDS = 16, PATH = 512, LEAST_MS = 20 };
 
 struct load {
     uint64_t busy, all; // ticks, of all cores that this process may use
@@ -25,12 +25,19 @@ struct load {
 static slri_mutex lock = SLRI_MUTEX_INIT;
 static struct load last; // of the last reading; 0: none yet
 
-// A store of half a reading would give a wrong percentage.
-static void forget_load(void)
+// Of a package: what its counter said last, and what it has counted, also after the counter began anew.
+static struct package {
+    bool is_known;
+    uint64_t last_uj, total_uj;
+} packages[PACKAGES];
+
+// A store of half a reading would give a wrong percentage, or a wrong sum.
+static void forget_readings(void)
 {
     last = (struct load){0, 0};
+    memset(packages, 0, sizeof packages);
 }
-SLRI_RENEW_IN_CHILD(renew_lock, &lock, forget_load)
+SLRI_RENEW_IN_CHILD(renew_lock, &lock, forget_readings)
 
 static void put(slr_metrics *out, const char *name, uint64_t value)
 {
@@ -158,6 +165,55 @@ static void read_clock(const char *proc, const char *sys, slr_metrics *out)
         put(out, "clock_mhz", highest);
 }
 
+// A powercap zone counts a package of cores if it says so: another one counts the whole board ("psys"), and so the
+// packages once more.
+static bool is_package(const char *folder)
+{
+    char path[PATH], name[64] = "";
+    snprintf(path, sizeof path, "%s/name", folder);
+    FILE *file = fopen(path, "re");
+    bool fine = file && fgets(name, sizeof name, file) && strncmp(name, "package-", strlen("package-")) == 0;
+    if (file)
+        fclose(file);
+    return fine;
+}
+
+// A counter begins at 0 again behind its range. Readings must come within that: about an hour at 70 W.
+static bool count_package(const char *folder, struct package *package)
+{
+    uint64_t now, range;
+    if (!read_number(folder, "energy_uj", &now) || !read_number(folder, "max_energy_range_uj", &range))
+        return false;
+    if (!package->is_known)
+        *package = (struct package){true, now, now};
+    package->total_uj += now >= package->last_uj     ? now - package->last_uj
+                         : range >= package->last_uj ? range - package->last_uj + now
+                                                     : now;
+    package->last_uj = now;
+    return true;
+}
+
+// The sum of the packages; none where one of them cannot be read.
+static void read_energy(const char *sys, slr_metrics *out)
+{
+    uint64_t sum_uj = 0;
+    uint32_t count = 0;
+    bool fine = true;
+    slri_mutex_lock(&lock);
+    for (int i = 0; fine && i < PACKAGES; ++i) {
+        char folder[PATH / 2];
+        snprintf(folder, sizeof folder, "%s/class/powercap/intel-rapl:%d", sys, i);
+        if (!is_package(folder))
+            continue;
+        fine = count_package(folder, &packages[i]);
+        sum_uj += packages[i].total_uj;
+        ++count;
+    }
+    slri_mutex_unlock(&lock);
+    if (fine && count > 0)
+        put(out, "energy_mj", sum_uj / 1000);
+}
+
 void slri_machine_read(const char *proc, const char *sys, slr_metrics *out)
 {
     uint64_t all = slri_cpu_memory_bytes(), available = slri_cpu_memory_available();
@@ -167,6 +223,7 @@ void slri_machine_read(const char *proc, const char *sys, slr_metrics *out)
     if (all > 0)
         put(out, "memory_bytes", all);
     read_temperature(sys, out);
+    read_energy(sys, out);
     read_clock(proc, sys, out);
 }
 
@@ -198,6 +255,8 @@ static void read_sensors(const char *folder, slr_metrics *out)
         put(out, "temperature_c", value / 1000);
     if (read_number(hwmon, "power1_average", &value) || read_number(hwmon, "power1_input", &value))
         put(out, "power_mw", value / 1000); // from microwatts
+    if (read_number(hwmon, "energy1_input", &value))
+        put(out, "energy_mj", value / 1000); // i915 and xe, in microjoules since the driver was loaded
     if (read_number(hwmon, "freq1_input", &value))
         put(out, "clock_mhz", value / 1000000);
 }

@@ -111,6 +111,42 @@ static void temperature_and_clock_are_there_where_the_system_says_them(void **st
     assert_true(value_of(&metrics, "memory_used_bytes") < value_of(&metrics, "memory_bytes"));
 }
 
+static void write_package(int number, const char *name, const char *energy, const char *range)
+{
+    static const char *const files[] = {"name", "energy_uj", "max_energy_range_uj"};
+    const char *const texts[] = {name, energy, range};
+    char path[128];
+    for (int i = 0; i < 3; ++i) {
+        snprintf(path, sizeof path, "class/powercap/intel-rapl:%d/%s", number, files[i]);
+        write_file(path, texts[i]);
+    }
+}
+
+static int64_t energy(void)
+{
+    slr_metrics metrics = read_machine();
+    return value_of(&metrics, "energy_mj");
+}
+
+static void energy_is_the_sum_of_the_packages_and_goes_on_where_a_counter_begins_anew(void **state)
+{
+    (void)state;
+    assert_int_equal(energy(), -1);
+    write_package(0, "package-0\n", "900000\n", "1000000\n");
+    assert_int_equal(energy(), 900);
+    write_package(1, "package-1\n", "50000\n", "1000000\n");
+    write_package(2, "psys\n", "77000000\n", "100000000\n"); // the whole board, the packages once more
+    assert_int_equal(energy(), 950);
+    write_file("class/powercap/intel-rapl:0/energy_uj", "20000\n"); // 100 mJ to the end, then 20
+    assert_int_equal(energy(), 1070);
+    write_file("class/powercap/intel-rapl:0/energy_uj", "980000\n");
+    assert_int_equal(energy(), 2030);
+    write_file("class/powercap/intel-rapl:1/energy_uj", "\n"); // as one that cannot be read: half a sum is none
+    assert_int_equal(energy(), -1);
+    write_file("class/powercap/intel-rapl:1/energy_uj", "60000\n");
+    assert_int_equal(energy(), 2040);
+}
+
 static void a_gpu_is_read_from_its_own_folder(void **state)
 {
     (void)state;
@@ -124,14 +160,16 @@ static void a_gpu_is_read_from_its_own_folder(void **state)
     write_file("gpu/mem_info_vram_total", "1073741824\n");
     write_file("gpu/hwmon/hwmon3/temp1_input", "41000\n");
     write_file("gpu/hwmon/hwmon3/power1_average", "123456000\n");
+    write_file("gpu/hwmon/hwmon3/energy1_input", "9876543\n");
     write_file("gpu/hwmon/hwmon3/freq1_input", "1980000000\n");
     assert_int_equal(slri_machine_read_gpu(gpu, &metrics), SLR_OK);
-    assert_int_equal(metrics.count, 6);
+    assert_int_equal(metrics.count, 7);
     assert_int_equal(value_of(&metrics, "busy_percent"), 37);
     assert_int_equal(value_of(&metrics, "memory_used_bytes"), 268435456);
     assert_int_equal(value_of(&metrics, "memory_bytes"), 1073741824);
     assert_int_equal(value_of(&metrics, "temperature_c"), 41);
     assert_int_equal(value_of(&metrics, "power_mw"), 123456);
+    assert_int_equal(value_of(&metrics, "energy_mj"), 9876);
     assert_int_equal(value_of(&metrics, "clock_mhz"), 1980);
     assert_int_equal(value_of(&metrics, "memory_busy_percent"), -1);
     slr_metrics intel = {0};
@@ -181,6 +219,7 @@ int main(void)
         cmocka_unit_test(busy_is_what_has_passed_since_the_last_reading),
         cmocka_unit_test(temperature_and_clock_are_there_where_the_system_says_them),
         cmocka_unit_test(a_child_waits_for_no_thread_that_was_reading),
+        cmocka_unit_test(energy_is_the_sum_of_the_packages_and_goes_on_where_a_counter_begins_anew),
         cmocka_unit_test(a_gpu_is_read_from_its_own_folder),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -41,9 +41,10 @@ static void what_cannot_be_measured_is_left_out_and_a_0_is_a_0(void **state)
     slr_device *first = open_device("cuda:0"), *second = open_device("cuda:1"), *none = open_device("null");
     uint32_t calls = fake->calls;
     must(slr_device_get_metrics(first, &metrics));
-    assert_string_equal(as_text(&metrics), "busy_percent=37 memory_busy_percent=0 memory_used_bytes=268435456 "
-                                           "memory_bytes=1073741824 temperature_c=41 power_mw=123456 "
-                                           "power_limit_mw=700000 clock_mhz=1980 memory_clock_mhz=2619");
+    assert_string_equal(as_text(&metrics),
+                        "busy_percent=37 memory_busy_percent=0 memory_used_bytes=268435456 "
+                        "memory_bytes=1073741824 temperature_c=41 power_mw=123456 "
+                        "power_limit_mw=700000 energy_mj=5000000 clock_mhz=1980 memory_clock_mhz=2619");
     must(slr_device_get_metrics(second, &metrics)); // an instance of a GPU
     assert_string_equal(as_text(&metrics), "memory_used_bytes=268435456 memory_bytes=1073741824 temperature_c=41 "
                                            "clock_mhz=1980 memory_clock_mhz=2619");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A libnvidia-ml that knows the devices of fake_cuda.c: of the first it says all, of the second, as of many laptops'
 // GPUs, neither power nor utilisation. FAKE_NVML_FAILS makes it fail to start; FAKE_NVML_OTHERS=N has N processes
-// compute on the first, one of them a display's, too, and FAKE_NVML_VIRTUAL says that it is a virtual one.
+// compute on the first, one of them a display's, too, and FAKE_NVML_VIRTUAL says that it is a virtual one. A thread
+// that is launched on any device costs 10 microjoules of the first; FAKE_NVML_STANDS makes the counter stand still.
 #define _POSIX_C_SOURCE 200809L
 #include "hal/cuda/nvml.h"
 
@@ -89,6 +90,14 @@ int32_t nvmlDeviceGetClockInfo(slri_nvml_device device, uint32_t clock, uint32_t
     (void)device;
     *mhz = clock == SLRI_NVML_CLOCK_SM ? 1980 : 2619;
     return clock == SLRI_NVML_CLOCK_SM || clock == SLRI_NVML_CLOCK_MEMORY ? SLRI_NVML_SUCCESS : INVALID_ARGUMENT;
+}
+
+int32_t nvmlDeviceGetTotalEnergyConsumption(slri_nvml_device device, unsigned long long *millijoules)
+{
+    if (!device->says_all)
+        return NOT_SUPPORTED;
+    *millijoules = 5000000;
+    return SLRI_NVML_SUCCESS;
 }
 
 // ---- users of the device: this process is the first ----------------------------------------------------------------

@@ -91,6 +91,9 @@ static void read_sensors(const struct nvml *nvml, slri_nvml_device device, slr_m
     slri_cu_put_metric(out, error, "power_mw", value);
     error = nvml->DeviceGetEnforcedPowerLimit(device, &value);
     slri_cu_put_metric(out, error, "power_limit_mw", value);
+    unsigned long long millijoules = 0; // since the driver was loaded
+    error = nvml->DeviceGetTotalEnergyConsumption ? nvml->DeviceGetTotalEnergyConsumption(device, &millijoules) : -1;
+    slri_cu_put_metric(out, error, "energy_mj", millijoules);
     error = nvml->DeviceGetClockInfo(device, SLRI_NVML_CLOCK_SM, &value);
     slri_cu_put_metric(out, error, "clock_mhz", value);
     error = nvml->DeviceGetClockInfo(device, SLRI_NVML_CLOCK_MEMORY, &value);

@@ -42,7 +42,8 @@ struct slri_nvml_process {
       (slri_nvml_device, uint32_t * count, struct slri_nvml_process * out)) /* 11.1 */                                 \
     X(int32_t, DeviceGetGraphicsRunningProcesses_v3,                                                                   \
       (slri_nvml_device, uint32_t * count, struct slri_nvml_process * out))                                            \
-    X(int32_t, DeviceGetVirtualizationMode, (slri_nvml_device, uint32_t * mode))
+    X(int32_t, DeviceGetVirtualizationMode, (slri_nvml_device, uint32_t * mode))                                       \
+    X(int32_t, DeviceGetTotalEnergyConsumption, (slri_nvml_device, unsigned long long *millijoules)) /* 9.2 */
 
 #define SLRI_NVML_SUCCESS 0
 #define SLRI_NVML_INSUFFICIENT_SIZE 7
