@@ -65,7 +65,8 @@ typedef enum slr_tune_state {
     /// registers.
     SLR_TUNE_REFUSED,
     SLR_TUNE_WRONG, ///< the candidate's results differ from the results of the default launch
-    SLR_TUNE_FAILED ///< the candidate does not compile, or has faulted
+    /// The candidate does not compile, has faulted, does not end, or accesses memory outside a buffer.
+    SLR_TUNE_FAILED
 } slr_tune_state;
 
 /// The enum lists the flags for slr_tune_desc.flags.
@@ -183,6 +184,7 @@ typedef struct slr_tuned {
 ///
 /// A candidate is a combination of values of the source's tunable macros. If neither the shape nor the source sets a
 /// block, a candidate also includes a block. If the device has vector widths, a candidate also includes a vector width.
+/// slipring first runs each candidate with checks, so that a candidate that does not end or leaves a buffer only fails.
 /// slipring compares the results of each candidate with the results of the default launch. The tuner measures the best
 /// candidates and the default launch alternately, and drops the worse half of the candidates. The tuner repeats both
 /// steps until one candidate is left. slipring chooses this candidate if the whole 95 % interval of its speed-up over

@@ -65,6 +65,8 @@ slr_kernel *slri_tuned_settle(slr_kernel *kernel, slr_shape *shape);
 slr_status slri_tuned_add(slr_program *program, const struct slri_tuned_record *record);
 // The program with more macros, as "TILE=16 ROWS=2", and no choices of its own. "": as it is.
 slr_status slri_tuned_variant(slr_program *program, const char *defines, slr_program **out);
+// The same with guarded kernels (ir/pass/guard.h), compiled quickly.
+slr_status slri_tuned_guarded(slr_program *program, const char *defines, slr_program **out);
 // The same source for another device, with choices of its own there.
 slr_status slri_program_elsewhere(slr_program *program, slr_device *device, slr_program **out);
 // Whether its source allows these macros. Errors: those of reading it.

@@ -78,9 +78,11 @@ static slr_status load_again(slr_program *program, slr_device *device, const slr
                         : slr_program_load(device, source->path, desc, out);
 }
 
+#define GUARDED " " SLRI_GUARD_MACRO "=1"
+
 // The macros of the program and those of `defines`, which it points into.
 struct macros {
-    char room[SLRI_TUNED_DEFINES_BYTES];
+    char room[SLRI_TUNED_DEFINES_BYTES + sizeof GUARDED];
     const char **all;
     uint32_t count;
     size_t bytes;
@@ -104,7 +106,7 @@ static slr_status make_macros(const slr_program *program, const char *defines, s
 }
 
 static slr_status make_variant(slr_program *program, slr_device *device, const char *defines, slr_tuned_use use,
-                               slr_program **out)
+                               uint32_t level, slr_program **out)
 {
     struct macros macros;
     SLRI_TRY(make_macros(program, defines, &macros));
@@ -113,7 +115,7 @@ static slr_status make_variant(slr_program *program, slr_device *device, const c
     desc.define_count = macros.count;
     desc.include_paths = program->source->include;
     desc.include_path_count = program->source->includes;
-    desc.optimize = program->level;
+    desc.optimize = level;
     desc.debug = program->module->debug;
     desc.tuned = use;
     slr_status status = load_again(program, device, &desc, out);
@@ -123,12 +125,19 @@ static slr_status make_variant(slr_program *program, slr_device *device, const c
 
 slr_status slri_tuned_variant(slr_program *program, const char *defines, slr_program **out)
 {
-    return make_variant(program, program->device, defines, SLR_TUNED_OFF, out);
+    return make_variant(program, program->device, defines, SLR_TUNED_OFF, program->level, out);
+}
+
+slr_status slri_tuned_guarded(slr_program *program, const char *defines, slr_program **out)
+{
+    char all[SLRI_TUNED_DEFINES_BYTES + sizeof GUARDED];
+    snprintf(all, sizeof all, "%s" GUARDED, defines);
+    return make_variant(program, program->device, all, SLR_TUNED_OFF, 1, out); // it runs once: compiling takes longer
 }
 
 slr_status slri_program_elsewhere(slr_program *program, slr_device *device, slr_program **out)
 {
-    return make_variant(program, device, "", program->tuned_use, out);
+    return make_variant(program, device, "", program->tuned_use, program->level, out);
 }
 
 slr_status slri_tuned_is_allowed(slr_program *program, const char *defines, bool *is_allowed)

@@ -510,6 +510,7 @@ struct slri_const { // a table of the module: `__constant__` or `static const` a
 };
 
 #define SLRI_SELECT_MACRO "SLIPRING_SELECT" // see slri_module.selects; the tuner sets it
+#define SLRI_GUARD_MACRO "SLIPRING_GUARD"   // not 0: pass/guard.h has been here; the tuner sets it
 
 // What the source declares for the tuner, in lines "#pragma slipring ...". NULL in a module without any.
 struct slri_tunable {
@@ -561,6 +562,7 @@ struct slri_module {
     unsigned char own_hash[16];    // the same without what the device defines: __CUDA_ARCH__
     const struct slri_tuning *tuning;
     bool selects;    // SLIPRING_SELECT is not 0: short branches are without jumps
+    bool guards;     // SLIPRING_GUARD is not 0: its kernels are guarded (pass/guard.h)
     const char *raw; // NULL, or what holds the kernels' code: then their functions are empty (raw.h)
     size_t raw_bytes;
     const char *const *raw_option; // for its compiler, up to NULL

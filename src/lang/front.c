@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The front end from end to end: preprocess, parse and check, lower.
+#include "ir/pass/guard.h"
 #include "ir/pass/select.h"
 #include "lang/check/advice.h"
 #include "lang/host/host.h"
@@ -101,6 +102,7 @@ static void finish(const struct slri_front *front, struct slri_module *module)
     module->files = front->files;
     module->tuning = front->tuning;
     module->selects = front->selects;
+    module->guards = front->guards;
     module->name = front->files ? front->file[0] : "";
     memcpy(module->source_hash, front->source_hash, sizeof module->source_hash);
     memcpy(module->own_hash, front->own_hash, sizeof module->own_hash);
@@ -117,7 +119,8 @@ slr_status slri_kernel_compile(const struct slri_source *source, struct slri_mod
     if (status == SLR_OK) {
         finish(&front, module);
         slri_select_look(module);
-        status = module->selects && !slri_select(module) ? no_memory() : check_lowered(module);
+        const bool is_done = (!module->selects || slri_select(module)) && (!module->guards || slri_guard(module));
+        status = is_done ? check_lowered(module) : no_memory();
     }
     if (status != SLR_OK) {
         slri_region_destroy(front.region);

@@ -175,11 +175,22 @@ static slr_status check_default(struct slri_tuner *tuner, const struct slri_tune
     return status;
 }
 
+static slr_status guard_default(struct slri_tuner *tuner, const struct slri_tuner_launch *launch)
+{
+    bool is_bad;
+    SLRI_TRY(slri_tuner_guard(tuner, launch, &is_bad));
+    return !is_bad ? SLR_OK
+                   : SLRI_FAIL(INVALID, "kernel %s: the default launch is not right: %s", tuner->kernel->info.name,
+                               tuner->why);
+}
+
 slr_status slri_tuner_begin(struct slri_tuner *tuner)
 {
     struct slri_tuner_launch launch;
     SLRI_TRY(slri_tuner_ready(tuner, tuner->start, &launch));
-    slr_status status = run_once(tuner, &launch);
+    slr_status status = guard_default(tuner, &launch);
+    if (status == SLR_OK)
+        status = run_once(tuner, &launch);
     if (status == SLR_OK)
         status = slri_tuner_expect(tuner);
     if (status == SLR_OK)
@@ -285,10 +296,14 @@ static void check_default_again(struct slri_tuner *tuner)
 
 static slr_tune_state measure_ready(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, double *cost)
 {
-    bool is_exact;
+    bool is_exact, is_bad;
+    slri_tuner_guard_ahead(tuner, launch);
     slr_status status = slr_kernel_prepare(launch->kernel, launch->shape);
     if (status != SLR_OK)
         return refuse(tuner, status);
+    status = slri_tuner_guard(tuner, launch, &is_bad);
+    if (status != SLR_OK || is_bad)
+        return status == SLR_INVALID ? SLR_TUNE_REFUSED : SLR_TUNE_FAILED;
     slr_tune_state state = slri_tuner_check(tuner, launch, &is_exact);
     if (state == SLR_TUNE_WRONG)
         check_default_again(tuner);

@@ -172,6 +172,14 @@ static void say_left_out(const struct slri_tuner *tuner, slr_tuned *out)
         add_reason(out, ": %.*s.", (int)strcspn(why, "\n"), why);
 }
 
+static void say_unguarded(const struct slri_tuner *tuner, slr_tuned *out)
+{
+    size_t length = strlen(out->reason);
+    if (tuner->unguarded)
+        snprintf(out->reason + length, sizeof out->reason - length, " %u launches ran unguarded: %s.", tuner->unguarded,
+                 tuner->why_unguarded);
+}
+
 static void fill_result(struct slri_tuner *tuner, const struct slri_contest *contest, uint32_t winner, bool is_exact,
                         slr_tuned *out)
 {
@@ -193,6 +201,7 @@ static void fill_result(struct slri_tuner *tuner, const struct slri_contest *con
     memcpy(out->defines, launch->defines, sizeof out->defines);
     say_reason(tuner, contest, out);
     say_left_out(tuner, out);
+    say_unguarded(tuner, out);
 }
 
 static uint64_t in_thousandths(double value)
@@ -327,6 +336,7 @@ static void end(struct slri_tuner *tuner)
     slri_tuner_unready(&tuner->reference);
     for (uint32_t i = 0; i < SLRI_TUNER_VARIANTS; i++)
         slr_program_destroy(tuner->variant[i].program);
+    slr_program_destroy(tuner->guarded);
     slri_search_free(&tuner->search);
     if (tuner->output)
         slri_tuner_free_outputs(tuner);

@@ -70,6 +70,14 @@ struct slri_tuner {
     struct slri_tuner_launch reference; // its kernel is NULL: there is none
     double reference_cost;
 
+    // guard.c
+    slr_program *guarded; // the last one; NULL: none yet
+    char guarded_defines[SLRI_TUNED_DEFINES_BYTES];
+    uint64_t default_threads;
+    uint32_t default_turns;                   // about the most iterations of loops that a thread of the default does
+    uint32_t unguarded;                       // candidates of which there is no guarded kernel
+    char why_unguarded[SLRI_TUNER_WHY_BYTES]; // of the first
+
     struct slri_search search;
     uint32_t refused, wrong, failed;
     char why[SLRI_TUNER_WHY_BYTES];
@@ -103,6 +111,12 @@ void slri_tuner_free_outputs(struct slri_tuner *tuner);
 // reads.c: notes which of the outputs the launch's kernel reads somewhere in its code, whether or not a thread comes
 // there. Other macros make other code, so that each candidate is looked at. Errors: NO_MEMORY.
 slr_status slri_tuner_find_read(struct slri_tuner *tuner, const struct slri_tuner_launch *launch);
+
+// guard.c: runs the candidate's guarded kernel once. `is_bad`: it does not end, or leaves a buffer, and tuner->why says
+// so. Where the device has no such kernel for the launch, it is counted in `unguarded`, and nothing is run. The default
+// comes first. Errors: those of the launch, and tuner->why has them.
+void slri_tuner_guard_ahead(struct slri_tuner *tuner, const struct slri_tuner_launch *launch); // begins to compile it
+slr_status slri_tuner_guard(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, bool *is_bad);
 
 // trial.c
 slr_status slri_tuner_ready(struct slri_tuner *tuner, uint64_t code, struct slri_tuner_launch *out);

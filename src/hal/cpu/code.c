@@ -90,6 +90,9 @@ static void choose_flags(struct slri_code_text *text, bool gcc)
     if (text->module->debug) {
         *flag++ = "-g";
         *flag++ = "-O0";
+    } else if (text->module->guards) { // its kernels run once, and are not to be waited for
+        *flag++ = "-O1";
+        *flag++ = "-fno-tree-vectorize";
     } else if (text->entry && text->shape.level > 1) {
         *flag++ = "-O3";
         *flag++ = "-DSLRI_LONG";

@@ -200,20 +200,20 @@ static bool read_line(struct slri_pp *pp, struct slri_tuning *to, const struct s
                                                                       "not tune, require, block or items");
 }
 
-// The macro SLIPRING_SELECT, which other compilers know nothing of.
-static void read_select(struct slri_pp *pp)
+// Whether a macro that other compilers know nothing of is not 0.
+static bool is_set(struct slri_pp *pp, const char *name)
 {
-    static const char name[] = SLRI_SELECT_MACRO;
-    struct slri_lexeme use = {.kind = SLRI_LEXEME_NAME, .length = sizeof name - 1, .where = {0, 1, 1}};
+    struct slri_lexeme use = {.kind = SLRI_LEXEME_NAME, .length = (uint32_t)strlen(name), .where = {0, 1, 1}};
     int64_t value;
-    use.text = slri_intern(pp, name, sizeof name - 1);
-    if (slri_macro_find(pp, use.text) && slri_condition_value(pp, slri_pp_copy(pp, &use, use.where), use.where, &value))
-        pp->front->selects = value != 0;
+    use.text = slri_intern(pp, name, use.length);
+    return slri_macro_find(pp, use.text) &&
+           slri_condition_value(pp, slri_pp_copy(pp, &use, use.where), use.where, &value) && value != 0;
 }
 
 void slri_tuning_read(struct slri_pp *pp)
 {
-    read_select(pp);
+    pp->front->selects = is_set(pp, SLRI_SELECT_MACRO);
+    pp->front->guards = is_set(pp, SLRI_GUARD_MACRO);
     if (!pp->declared)
         return;
     struct slri_tuning *made = take(pp, sizeof *made);
