@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Candidates that do not end, or leave their buffers: they are named and thrown out, on every device.
+// Candidates that do not end, or leave their buffers, are named and thrown out, on every device. Right ones stay.
+// stays.
 #include "tuner/tuner_test.h"
 
 static const char *const devices[] = {"cpu?threads=2", "cpu?engine=interpreted", "opencl:0", "cuda:0", "vulkan:0"};
@@ -89,10 +90,61 @@ static void endless_and_wild_candidates_are_named_and_a_good_one_is_chosen(void 
     }
 }
 
+// All of these are right, and take many iterations. One warp may take others than the next, and a barrier that nobody
+// comes to stands in a loop of which each thread takes others: only the barriers of all of a block may be added to.
+static const char right_text[] = MACRO "__device__ void meet(int is_wanted) { if (is_wanted) __syncthreads(); }\n"
+                                       "__global__ void f(const float *x, float *y, int n)\n"
+                                       "{\n"
+                                       "    __shared__ float part[64];\n"
+                                       "    int i = blockIdx.x * blockDim.x + threadIdx.x, t = threadIdx.x;\n"
+                                       "    float sum = 0;\n"
+                                       "    for (int k = t / 32; k < 501; k += 2)\n"
+                                       "        sum += __shfl_down_sync(0xffffffffu, (float)k, K == 9);\n"
+                                       "    part[t] = x[i];\n"
+                                       "    for (int k = 0; k < 300; k++) {\n"
+                                       "        __syncthreads();\n"
+                                       "        sum += part[(t + k) % 64];\n"
+                                       "    }\n"
+                                       "#ifdef MEETS\n"
+                                       "    for (int k = 0; k < 700 + t * 3; k++) {\n"
+                                       "        meet(n < 0);\n"
+                                       "        sum += k;\n"
+                                       "    }\n"
+                                       "    __syncthreads();\n"
+                                       "#endif\n"
+                                       "    y[i] = part[63 - t] + sum;\n"
+                                       "}\n";
+
+static void tune_right_ones(const char *device, const char *text_of_it)
+{
+    struct bench b;
+    begin_on(&b, device, text_of_it, 0, meter_by_macro);
+    b.desc.flags = SLR_TUNE_KEEP_WIDTH | SLR_TUNE_KEEP_BRANCHES;
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    if (b.failed || b.refused)
+        fail_msg("%s: %s", device, b.why);
+    assert_string_equal(b.tuned.defines, "K=2");
+    end(&b);
+}
+
+static void threads_of_a_block_may_take_different_numbers_of_iterations(void **state)
+{
+    (void)state;
+    static char meets[sizeof right_text + sizeof "#define MEETS\n"];
+    snprintf(meets, sizeof meets, "#define MEETS\n%s", right_text);
+    EACH_HERE(i, devices)
+    {
+        tune_right_ones(devices[i], right_text);
+        if (strncmp(devices[i], "cpu", 3) == 0) // others must be able to prove that all come to the barrier
+            tune_right_ones(devices[i], meets);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(endless_and_wild_candidates_are_named_and_a_good_one_is_chosen),
+        CASE(threads_of_a_block_may_take_different_numbers_of_iterations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

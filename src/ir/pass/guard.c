@@ -18,7 +18,7 @@ struct guarding {
     bool *is_reached;  // by the function's index: by a kernel
     slri_reg *bytes;   // by binding: how many, U64; NO_REG: nobody has asked
     struct slri_block *head;
-    slri_reg turns[2], fuel; // of loops in which threads do not wait, and of others
+    slri_reg turns[3], fuel; // by what waits in a loop: nothing, some, or the block, whose threads count alike
 };
 
 // What lies where.
@@ -230,36 +230,53 @@ static void write_access(struct guarding *g, const struct slri_instr *in)
 
 // ---- loops ---------------------------------------------------------------------------------------------------------
 
+// In each of the loop's iterations, which therefore are as many for all threads of the block; or lanes, and the block
+// under a condition.
 struct waiting {
-    bool barrier, warp;
+    bool block, some;
 };
 
 static void note_waits(const struct slri_instr *in, void *user)
 {
-    struct waiting *waiting = user;
+    bool *waits = user;
     const uint32_t uses = in->op == SLRI_OP_CALL ? in->callee->uses : 0;
-    waiting->barrier |= in->op == SLRI_OP_BARRIER || (uses & SLRI_USES_BARRIER);
-    waiting->warp |= in->op == SLRI_OP_WARP || (uses & SLRI_USES_WARP);
+    *waits |= in->op == SLRI_OP_BARRIER || in->op == SLRI_OP_WARP || (uses & (SLRI_USES_BARRIER | SLRI_USES_WARP));
+}
+
+static bool always_waits(const struct slri_block *block)
+{
+    for (uint32_t i = 0; block && i < block->count; i++) {
+        const struct slri_instr *in = &block->instr[i];
+        bool is_there = in->op == SLRI_OP_BARRIER || (in->op == SLRI_OP_CALL && always_waits(in->callee->body));
+        for (int part = 0; part < 3 && in->op == SLRI_OP_LOOP; part++)
+            is_there |= always_waits(in->body[part]);
+        if (is_there)
+            return true;
+    }
+    return false;
 }
 
 static struct waiting waits_in(const struct slri_instr *loop)
 {
     struct waiting waiting = {0};
-    for (int part = 0; part < 3; part++)
-        slri_block_each(loop->body[part], note_waits, &waiting);
+    for (int part = 0; part < 3; part++) {
+        waiting.block |= always_waits(loop->body[part]);
+        slri_block_each(loop->body[part], note_waits, &waiting.some);
+    }
     return waiting;
 }
 
-static slri_reg turns_of(struct guarding *g, bool waits)
+static slri_reg turns_of(struct guarding *g, struct waiting waiting)
 {
-    if (g->turns[waits] == SLRI_NO_REG) {
+    const int who = waiting.block ? 2 : waiting.some;
+    if (g->turns[who] == SLRI_NO_REG) {
         struct slri_block *here = to_head(g);
-        g->turns[waits] = slri_lower_const(&g->l, SLRI_U32, 0);
+        g->turns[who] = slri_lower_const(&g->l, SLRI_U32, 0);
         if (g->fuel == SLRI_NO_REG)
             g->fuel = load_word(g, SLRI_U32, offsetof(struct slri_guard, fuel));
         g->l.block = here;
     }
-    return g->turns[waits];
+    return g->turns[who];
 }
 
 static slri_reg is_found(struct guarding *g)
@@ -271,10 +288,10 @@ static slri_reg is_found(struct guarding *g)
 // I32: the thread leaves the loop.
 static slri_reg write_stop(struct guarding *g, struct waiting waiting, slri_reg is_out)
 {
-    if (waiting.warp && !waiting.barrier) // the lanes that go on need each other, and these count alike
+    if (waiting.some && !waiting.block) // those that go on need each other, and who meets counts alike
         return is_out;
     slri_reg stops = is_found(g);
-    if (!waiting.barrier)
+    if (!waiting.block)
         return stops;
     slri_reg any = slri_lower_reg(&g->l, SLRI_I32);
     struct slri_instr *in = slri_lower_append(&g->l, SLRI_OP_BARRIER, SLRI_VOID);
@@ -287,7 +304,7 @@ static slri_reg write_stop(struct guarding *g, struct waiting waiting, slri_reg 
 // Where an iteration begins.
 static void write_turn(struct guarding *g, struct waiting waiting)
 {
-    const slri_reg turns = turns_of(g, waiting.barrier || waiting.warp);
+    const slri_reg turns = turns_of(g, waiting);
     slri_lower_set(&g->l, turns, SLRI_OP_ADD, SLRI_U32, turns, slri_lower_const(&g->l, SLRI_U32, 1));
     slri_reg step = slri_lower_const(&g->l, SLRI_U32, SLRI_GUARD_STEP - 1);
     slri_reg rest = slri_lower_op(&g->l, SLRI_OP_AND, SLRI_U32, turns, step);
@@ -354,7 +371,7 @@ static void guard_function(struct guarding *g, struct slri_function *function)
     struct slri_block head = {0};
     g->l.function = function;
     g->head = &head;
-    g->turns[0] = g->turns[1] = g->fuel = SLRI_NO_REG;
+    g->turns[0] = g->turns[1] = g->turns[2] = g->fuel = SLRI_NO_REG;
     for (uint32_t i = 0; i < g->bindings; i++)
         g->bytes[i] = SLRI_NO_REG;
     g->l.where = function->where;
