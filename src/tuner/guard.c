@@ -32,8 +32,8 @@ static uint64_t threads_of(const slr_shape *shape)
 
 static uint32_t fuel_for(const struct slri_tuner *tuner, const struct slri_tuner_launch *launch)
 {
-    if (launch->code == tuner->start)
-        return UINT32_MAX; // what it does is right
+    if (launch->code == tuner->start || !tuner->default_turns)
+        return UINT32_MAX; // what it does is right; or it ran unguarded, and nobody knows its iterations
     double more = (double)tuner->default_threads / (double)threads_of(&launch->shape);
     double fuel = (double)tuner->default_turns * FUEL_OF_DEFAULT * (more > 1 ? more : 1);
     return fuel > UINT32_MAX ? UINT32_MAX : (uint32_t)fuel;

@@ -140,11 +140,36 @@ static void threads_of_a_block_may_take_different_numbers_of_iterations(void **s
     }
 }
 
+// How many iterations are right is not known then.
+static void loops_have_no_limit_where_the_default_runs_unguarded(void **state)
+{
+    (void)state;
+    EACH_HERE(i, devices)
+    {
+        struct bench b;
+        begin_on(&b, devices[i],
+                 MACRO "#if K == 1 && SLIPRING_GUARD\n#error not this one\n#endif\n"
+                       "__global__ void f(const float *x, float *y, int n)\n"
+                       "{ int i = blockIdx.x * blockDim.x + threadIdx.x; float sum = 0;\n"
+                       "for (int k = 0; k < 700; k++) sum += k;\n"
+                       "y[i] = x[i] + sum; }\n",
+                 0, meter_by_macro);
+        b.desc.flags = SLR_TUNE_KEEP_WIDTH | SLR_TUNE_KEEP_BRANCHES;
+        must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+        if (b.failed || b.refused)
+            fail_msg("%s: %s", devices[i], b.why);
+        assert_non_null(strstr(b.tuned.reason, "ran unguarded: "));
+        assert_non_null(strstr(b.tuned.reason, "not this one"));
+        end(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(endless_and_wild_candidates_are_named_and_a_good_one_is_chosen),
         CASE(threads_of_a_block_may_take_different_numbers_of_iterations),
+        CASE(loops_have_no_limit_where_the_default_runs_unguarded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
