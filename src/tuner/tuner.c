@@ -174,10 +174,9 @@ static void say_left_out(const struct slri_tuner *tuner, slr_tuned *out)
 
 static void say_unguarded(const struct slri_tuner *tuner, slr_tuned *out)
 {
-    size_t length = strlen(out->reason);
+    const char *why = without_place(tuner->why_unguarded);
     if (tuner->unguarded)
-        snprintf(out->reason + length, sizeof out->reason - length, " %u launches ran unguarded: %s.", tuner->unguarded,
-                 tuner->why_unguarded);
+        add_reason(out, " %u launches ran unguarded: %.*s.", tuner->unguarded, (int)strcspn(why, "\n"), why);
 }
 
 static void fill_result(struct slri_tuner *tuner, const struct slri_contest *contest, uint32_t winner, bool is_exact,
