@@ -43,8 +43,10 @@ typedef enum slr_tune_metric {
     SLR_TUNE_TIME = 1,   ///< median time of one launch
     SLR_TUNE_THROUGHPUT, ///< median time per launch, if 16 launches run one after the other
     SLR_TUNE_TAIL,       ///< 99th percentile of the times of at least 100 launches
-    /// Energy of a launch. slipring itself measures energy on no device, so slr_tune fails with UNSUPPORTED unless
-    /// slr_tune_desc.measure is set.
+    /// Energy of one launch; costs are in microjoules. slipring reads the device's metric "energy_mj" (metrics.h) while
+    /// the launch runs again and again: for at least 0.5 s and 20 steps of the metric, or 4 s and 4 steps. The figure
+    /// is of the whole device, with its idle power and with the work of other programs. Without such a metric, or if
+    /// the metric stands still for 4 s, slr_tune fails with UNSUPPORTED, unless slr_tune_desc.measure is set.
     SLR_TUNE_ENERGY
 } slr_tune_metric;
 
@@ -85,9 +87,9 @@ typedef struct slr_tune_candidate {
     slr_shape shape;     ///< the candidate's block, grid and vector width
     slr_tune_state state;
     uint32_t is_default;
-    /// The smallest of the candidate's first samples: nanoseconds per launch, as the metric defines them, or the result
-    /// of slr_tune_desc.measure. The tuner measures the fastest candidate so far in turn with this one, and scales the
-    /// cost to the speed that the device had when that candidate was measured first.
+    /// The smallest of the candidate's first samples: nanoseconds per launch, as the metric defines them (of
+    /// energy microjoules), or the result of slr_tune_desc.measure. The tuner measures the fastest candidate so far in
+    /// turn with this one, and scales the cost to the speed that the device had when that candidate was measured first.
     double cost;
     double predicted;    ///< the cost that the cost model predicted, in a unit of the model's own; 0: no prediction
     const char *why;     ///< why the candidate was not measured; else ""
@@ -118,10 +120,12 @@ typedef struct slr_tune_desc {
     uint32_t strategy; ///< slr_tune_strategy; default: SLR_TUNE_MODEL
     /// Most candidates to try; default: all candidates for EXHAUSTIVE, else a tenth of the candidates, at least 12.
     uint32_t evaluations;
-    uint64_t budget_ns; ///< time limit, exceeded by at most one candidate; default: 60 s per problem
+    uint64_t budget_ns; ///< time limit, exceeded by at most one candidate; default: 60 s per problem, 10 min
+                        ///< with SLR_TUNE_ENERGY
     uint64_t seed;      ///< seed of all random choices
-    /// Samples of each candidate before the tuner drops the slower half; default: 5. While the search tries a
-    /// candidate, it takes up to four times as many if the two smallest samples differ by more than 3 %.
+    /// Samples of each candidate before the tuner drops the slower half; default: 5, and 2 with SLR_TUNE_ENERGY. While
+    /// the search tries a candidate, it takes up to four times as many if the two smallest samples differ by more than
+    /// 3 %.
     uint32_t repeats;
     uint32_t flags; ///< slr_tune_flag values, combined with |
     /// `tolerance` says how much a candidate's result may differ from the default launch's result, relative to the
@@ -164,8 +168,8 @@ typedef struct slr_tuned {
     char defines[SLR_TUNED_DEFINES_BYTES];
     uint32_t is_default; ///< 1: the tuner found no candidate that is certainly faster than the default launch
     uint32_t is_exact;   ///< 1: the results equal the results of the default launch, bit for bit
-    /// Costs of the default launch and of the choice: nanoseconds per launch, or the results of slr_tune_desc.measure.
-    /// The tuner measures the two launches alternately.
+    /// Costs of the default launch and of the choice: nanoseconds per launch (of energy microjoules), or the results of
+    /// slr_tune_desc.measure. The tuner measures the two launches alternately.
     double default_cost, cost;
     /// `speedup` is how many times as fast as the default launch the choice is: the median of alternate measurements,
     /// so it can differ from default_cost / cost. The other two are the ends of its 95 % interval.
@@ -194,9 +198,9 @@ typedef struct slr_tuned {
 /// Threads: any, while no other work uses the buffers.  Blocks: until all problems are tuned; slr_tune_desc.budget_ns
 ///   limits the time.
 /// Errors: INVALID (a NULL argument, a wrong argument; the default launch fails), UNSUPPORTED (SLR_TUNE_ENERGY without
-///   `measure`; a raw program), WRONG_STATE (the source file has changed since it was loaded; the default
-///   launch gives different results each time), COMPILE, NO_MEMORY, and
-///   those of the default launch.
+///   `measure` on a device that counts no energy; a raw program), WRONG_STATE (the source file has changed since it was
+///   loaded; the default launch gives different results each time), COMPILE, NO_MEMORY, and those of the default
+///   launch.
 SLR_API slr_status slr_tune(slr_kernel *kernel, const slr_tune_problem *problems, uint32_t count,
                             const slr_tune_desc *desc, slr_tuned *out);
 

@@ -28,8 +28,9 @@ struct slri_tuned_record {
     uint32_t block[3], vector_width;
     char defines[SLRI_TUNED_DEFINES_BYTES]; // "TILE=16 ROWS=2"; "": as the source has it
     char metric[16];
-    bool is_exact;                        // its results were those of the default, bit for bit
-    uint64_t default_ps, tuned_ps;        // of a launch, in 10^-12 s: whole numbers need no locale
+    bool is_exact; // its results were those of the default, bit for bit
+    // Of a launch, in 10^-12 s: whole numbers need no locale. With the metric "energy", in 10^-9 J.
+    uint64_t default_ps, tuned_ps;
     uint64_t speedup_permille;            // of pairs, so not default_ps / tuned_ps
     uint64_t low_permille, high_permille; // its interval of confidence
     uint32_t evaluations;

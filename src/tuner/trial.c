@@ -105,6 +105,13 @@ static slr_status time_launches(struct slri_tuner *tuner, const struct slri_tune
     return SLR_OK;
 }
 
+slr_status slri_tuner_run(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, uint32_t launches,
+                          double *ns)
+{
+    SLRI_TRY(slri_tuner_renew(tuner));
+    return time_launches(tuner, launch, launches, ns);
+}
+
 static void describe_launch(const struct slri_tuner *tuner, const struct slri_tuner_launch *launch,
                             slr_tune_candidate *out)
 {
@@ -122,6 +129,8 @@ static void describe_launch(const struct slri_tuner *tuner, const struct slri_tu
 slr_status slri_tuner_sample(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, double *cost)
 {
     slr_tune_candidate candidate;
+    if (tuner->desc->metric == SLR_TUNE_ENERGY && !tuner->desc->measure)
+        return slri_tuner_measure_energy(tuner, launch, cost);
     SLRI_TRY(slri_tuner_renew(tuner));
     if (!tuner->desc->measure)
         return time_launches(tuner, launch, tuner->launches, cost);
@@ -140,6 +149,8 @@ static slr_status choose_launches(struct slri_tuner *tuner, const struct slri_tu
 {
     double ns;
     tuner->launches = tuner->desc->metric == SLR_TUNE_THROUGHPUT ? IN_A_ROW : 1;
+    if (tuner->desc->metric == SLR_TUNE_ENERGY && !tuner->desc->measure)
+        return slri_tuner_choose_group(tuner, launch);
     if (tuner->desc->measure || tuner->desc->metric != SLR_TUNE_TIME)
         return SLR_OK;
     SLRI_TRY(slri_tuner_renew(tuner));

@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPEATS = 5, LEAST_SAMPLES = 15, TAIL_SAMPLES = 100, SEARCH_SHARE = 80, ALL_FLAGS = 31 };
-static const uint64_t default_budget_ns = 60000000000u;
+enum { REPEATS = 5, ENERGY_REPEATS = 2, LEAST_SAMPLES = 15, TAIL_SAMPLES = 100, SEARCH_SHARE = 80, ALL_FLAGS = 31 };
+static const uint64_t default_budget_ns = 60000000000u,
+                      energy_budget_ns = 600000000000u; // a sample takes 0.5 s or more
 
 bool slri_tuner_has_spent(const struct slri_tuner *tuner, uint32_t percent)
 {
@@ -116,20 +117,30 @@ static slr_status hold_contest(struct slri_tuner *tuner, struct slri_contest *ou
 
 static const char *metric_name(const slr_tune_desc *desc)
 {
-    static const char *const names[] = {
-        [SLR_TUNE_TIME] = "time", [SLR_TUNE_THROUGHPUT] = "throughput", [SLR_TUNE_TAIL] = "tail"};
+    static const char *const names[] = {[SLR_TUNE_TIME] = "time",
+                                        [SLR_TUNE_THROUGHPUT] = "throughput",
+                                        [SLR_TUNE_TAIL] = "tail",
+                                        [SLR_TUNE_ENERGY] = "energy"};
     return desc->measure ? "own" : names[desc->metric];
 }
 
 static void say_reason(const struct slri_tuner *tuner, const struct slri_contest *contest, slr_tuned *out)
 {
-    if (!out->is_default)
+    const bool is_energy = tuner->desc->metric == SLR_TUNE_ENERGY;
+    if (!out->is_default && is_energy)
+        snprintf(out->reason, sizeof out->reason, "The default takes %.3f times its energy (95 %%: %.3f to %.3f).",
+                 out->speedup, out->speedup_low, out->speedup_high);
+    else if (!out->is_default)
         snprintf(out->reason, sizeof out->reason, "It is %.3f times as fast as the default (95 %%: %.3f to %.3f).",
                  out->speedup, out->speedup_low, out->speedup_high);
     else if (tuner->contenders == 1)
         snprintf(out->reason, sizeof out->reason, "Nothing else could be measured.");
     else if (contest->winner)
         snprintf(out->reason, sizeof out->reason, "The best candidate's last run was not right.");
+    else if (is_energy)
+        snprintf(out->reason, sizeof out->reason,
+                 "The default stays: it takes %.3f times the energy of the best candidate (95 %%: %.3f to %.3f).",
+                 contest->speedup, contest->low, contest->high);
     else
         snprintf(out->reason, sizeof out->reason,
                  "The default stays: the best candidate is %.3f times as fast (95 %%: %.3f to %.3f).", contest->speedup,
@@ -370,17 +381,15 @@ static slr_status take_desc(const slr_tune_desc *given, slr_tune_desc *desc)
     SLRI_TRY(SLRI_TAKE_DESC(slr_tune_desc, desc, given));
     desc->metric = desc->metric ? desc->metric : SLR_TUNE_TIME;
     desc->strategy = desc->strategy ? desc->strategy : SLR_TUNE_MODEL;
-    desc->repeats = desc->repeats ? desc->repeats : REPEATS;
-    desc->budget_ns = desc->budget_ns ? desc->budget_ns : default_budget_ns;
+    const bool is_energy = desc->metric == SLR_TUNE_ENERGY && !desc->measure;
+    desc->repeats = desc->repeats ? desc->repeats : is_energy ? ENERGY_REPEATS : REPEATS;
+    desc->budget_ns = desc->budget_ns ? desc->budget_ns : is_energy ? energy_budget_ns : default_budget_ns;
     if (desc->metric > SLR_TUNE_ENERGY || desc->strategy > SLR_TUNE_LOCAL || desc->flags > ALL_FLAGS ||
         desc->repeats > 10000 || !(desc->tolerance >= 0))
         return SLRI_FAIL(INVALID,
                          "slr_tune_desc: metric %u, strategy %u, flags %u, repeats %u, tolerance %g; expected a "
                          "metric, a strategy, flags, at most 10,000, and 0 or more",
                          desc->metric, desc->strategy, desc->flags, desc->repeats, desc->tolerance);
-    if (desc->metric == SLR_TUNE_ENERGY && !desc->measure)
-        return SLRI_FAIL(UNSUPPORTED, "the energy of a launch is not measured: the drivers tell the power of a whole "
-                                      "device, and that some times a second; give slr_tune_desc.measure a meter");
     return SLR_OK;
 }
 
@@ -395,6 +404,8 @@ slr_status slr_tune_sized(slr_kernel *kernel, const slr_tune_problem *problems, 
     if (kernel->program->module->raw)
         return SLRI_FAIL(UNSUPPORTED, "'%s' is a raw source, which slipring does not read",
                          kernel->program->module->name);
+    if (desc.metric == SLR_TUNE_ENERGY && !desc.measure)
+        SLRI_TRY(slri_tuner_find_counter(kernel->program->device));
     for (uint32_t i = 0; i < count; i++) {
         slr_tuned whole;
         SLRI_TRY(tune_problem(kernel, &problems[i], &desc, &whole));

@@ -121,6 +121,9 @@ slr_status slri_tuner_guard(struct slri_tuner *tuner, const struct slri_tuner_la
 // trial.c
 slr_status slri_tuner_ready(struct slri_tuner *tuner, uint64_t code, struct slri_tuner_launch *out);
 void slri_tuner_unready(struct slri_tuner_launch *launch);
+// Launches that often from what the buffers that are read held at first, and waits; `ns` of one launch.
+slr_status slri_tuner_run(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, uint32_t launches,
+                          double *ns);
 slr_status slri_tuner_sample(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, double *cost);
 // The default: its results are the right ones, and what is wrong with it ends the tuning.
 slr_status slri_tuner_begin(struct slri_tuner *tuner);
@@ -132,5 +135,13 @@ slr_tune_state slri_tuner_try(void *tuner, struct slri_trial *trial);
 // Notes whether the default scatters its accesses.
 void slri_tuner_find_scatter(struct slri_tuner *tuner, const struct slri_tuner_launch *launch);
 double slri_tuner_predict(void *tuner, uint64_t code);
+
+// energy.c
+slr_status slri_tuner_find_counter(const slr_device *device); // UNSUPPORTED: it tells no energy; the reason is said
+// How often a launch is made between two readings of the counter. Takes a first sample. UNSUPPORTED: the counter
+// stands.
+slr_status slri_tuner_choose_group(struct slri_tuner *tuner, const struct slri_tuner_launch *launch);
+slr_status slri_tuner_measure_energy(struct slri_tuner *tuner, const struct slri_tuner_launch *launch,
+                                     double *microjoules);
 
 #endif

@@ -5,6 +5,12 @@
 #define ARGUMENTS "--arg n=%n --arg 'x=float[%n]:iota' --arg 'y=float[%n]:zero'"
 #define TUNE "\"$S\" tune k.cu scale --size 256 " ARGUMENTS " --repeats 2 --device 'cpu?engine=interpreted' "
 
+// The second GPU of the simulated driver counts no energy; a thread of the first costs 10 microjoules.
+#define GPU                                                                                                            \
+    "SLIPRING_CUDA_LIB=$SLIPRING_FAKE_CUDA SLIPRING_NVRTC_LIB=$SLIPRING_FAKE_CUDA "                                    \
+    "SLIPRING_NVML_LIB=$SLIPRING_FAKE_NVML \"$S\" tune k.cu scale --size 256 " ARGUMENTS                               \
+    " --metric energy --keep macros "
+
 static int set_up(void **state)
 {
     (void)state;
@@ -160,8 +166,15 @@ static void what_is_wrong_on_the_command_line_is_said(void **state)
     says("\"$S\" tune k.cu scale --size 8 --budget 3 2>&1", 2, "--budget: '3' is not a time");
     says("sed /endif/d\\;/ifndef/d k.cu > plain.cu; \"$S\" tune plain.cu scale --size 256 " ARGUMENTS " 2>&1", 1,
          "the tunable macro K cannot get another value: put its #define into #ifndef K");
-    says(TUNE "--metric energy 2>&1", 3, "the energy of a launch is not measured");
     says("\"$S\" tune none.cu scale --size 8 2>&1", 1, "none.cu");
+}
+
+static void energy_is_told_in_millijoules(void **state)
+{
+    (void)state;
+    says(GPU "--device cuda:1 2>&1", 3, "the energy of a launch is not measured: 'cuda' has no metric energy_mj");
+    says(GPU "--device cuda:0 --repeats 1 --budget 2s", 0, "default 2.560 mJ, chosen 2.560 mJ");
+    says(GPU "--device cuda:0 --repeats 1 --budget 2s --json", 0, "\"default_mj\": 2.5");
 }
 
 int main(void)
@@ -176,6 +189,7 @@ int main(void)
         cmocka_unit_test(the_page_holds_the_search),
         cmocka_unit_test(a_kernel_is_timed_by_quantiles),
         cmocka_unit_test(what_is_wrong_on_the_command_line_is_said),
+        cmocka_unit_test(energy_is_told_in_millijoules),
     };
     return cmocka_run_group_tests(tests, set_up, shell_end);
 }

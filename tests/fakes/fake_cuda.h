@@ -59,6 +59,7 @@ struct fake_cuda {
     uint32_t general;        // atomic: 1: kernels that stay take the general path alone, where their loop is run as C
     uint32_t fast;           // atomic: messages that took the fast path there, so far
     uint32_t blocks;         // of any kernel on a multiprocessor; 0: as its registers and shared memory let in
+    uint64_t threads;        // atomic: of all launches so far: fake_nvml.c makes the energy of them
 };
 
 #endif

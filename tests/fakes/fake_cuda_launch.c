@@ -319,6 +319,8 @@ int32_t cuLaunchKernel(slri_cu_function function, uint32_t grid_x, uint32_t grid
     LOCKED(prepare_launch(stream, entry, parameter, bound, &module));
     if (error != 0 || !module)
         return error;
+    __atomic_fetch_add(&fake_cuda.threads, (uint64_t)grid_x * grid_y * grid_z * block_x * block_y * block_z,
+                       __ATOMIC_RELAXED);
     if (((struct object *)(void *)stream)->captured) {
         struct node node = {.op = KERNEL,
                             .function = function,

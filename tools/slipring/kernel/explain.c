@@ -214,7 +214,10 @@ static void print_choice(const slr_tuned *tuned)
         say_out("block %ux%ux%u, ", shape->block[0], shape->block[1], shape->block[2]);
     if (shape->vector_width > 0)
         say_out("vector width %u, ", shape->vector_width);
-    say_out("%.3f times as fast as the default\n", tuned->speedup);
+    if (tuned->metric == SLR_TUNE_ENERGY)
+        say_out("%.3f mJ; the default takes %.3f times that\n", tuned->cost / 1e3, tuned->speedup);
+    else
+        say_out("%.3f times as fast as the default\n", tuned->speedup);
 }
 
 static void show_tuned(void *user, const slr_tuned_entry *entry)
@@ -229,19 +232,22 @@ static void show_tuned(void *user, const slr_tuned_entry *entry)
                 (unsigned long long)shape->threads[1], (unsigned long long)shape->threads[2], entry->device,
                 entry->model);
         if (tuned->is_default)
-            say_out("the default is the fastest\n");
+            say_out("the default %s\n", tuned->metric == SLR_TUNE_ENERGY ? "takes the least energy" : "is the fastest");
         else
             print_choice(tuned);
         return;
     }
+    const bool is_energy = tuned->metric == SLR_TUNE_ENERGY;
+    const double unit = is_energy ? 1e3 : 1; // mJ, or ns
     json_array_append_new(
-        list->to, json_pack("{s:[I, I, I], s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:i, s:f, s:f, s:f}", "threads",
-                            (json_int_t)shape->threads[0], (json_int_t)shape->threads[1], (json_int_t)shape->threads[2],
-                            "device", kernel_text(entry->device), "model", kernel_text(entry->model), "compiler",
-                            kernel_text(entry->compiler), "default", (int)tuned->is_default, "exact",
-                            (int)tuned->is_exact, "defines", kernel_text(tuned->defines), "block",
-                            kernel_three_json(shape->block), "vector_width", (int)shape->vector_width, "default_ns",
-                            tuned->default_cost, "tuned_ns", tuned->cost, "speedup", tuned->speedup));
+        list->to,
+        json_pack("{s:[I, I, I], s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:i, s:f, s:f, s:f}", "threads",
+                  (json_int_t)shape->threads[0], (json_int_t)shape->threads[1], (json_int_t)shape->threads[2], "device",
+                  kernel_text(entry->device), "model", kernel_text(entry->model), "compiler",
+                  kernel_text(entry->compiler), "default", (int)tuned->is_default, "exact", (int)tuned->is_exact,
+                  "defines", kernel_text(tuned->defines), "block", kernel_three_json(shape->block), "vector_width",
+                  (int)shape->vector_width, is_energy ? "default_mj" : "default_ns", tuned->default_cost / unit,
+                  is_energy ? "tuned_mj" : "tuned_ns", tuned->cost / unit, "speedup", tuned->speedup));
 }
 
 // Where there is no cache folder nothing was tuned.

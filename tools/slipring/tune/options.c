@@ -27,12 +27,14 @@ static const char help[] = "Usage: slipring tune FILE.cu NAME --size SIZE [OPTIO
                            "                       size, %n is their product: --arg 'a=float[%n]:random'\n"
                            "  --metric M           time (default): median time of a launch; throughput:\n"
                            "                       median time per launch, of 16 in a row; tail: 99th\n"
-                           "                       percentile of the time; energy\n"
+                           "                       percentile of the time; energy: mJ of the whole device\n"
+                           "                       per launch, if the device counts energy\n"
                            "  --strategy S         model (default), exhaustive, random or local\n"
                            "  --evaluations N      at most N candidates (default: a tenth, at least 12; all,\n"
                            "                       if exhaustive)\n"
-                           "  --budget TIME        per size, such as 30s or 5min (default 60s)\n"
-                           "  --repeats N          samples of a candidate (default 5)\n"
+                           "  --budget TIME        per size, such as 30s or 5min (default 60s; 10min for\n"
+                           "                       energy)\n"
+                           "  --repeats N          samples of a candidate (default 5; 2 for energy)\n"
                            "  --seed N             seed of random choices (default 0)\n"
                            "  --tolerance T        maximum relative difference of results (default 0: equal\n"
                            "                       bits). Above 0, later launches need SLR_TUNED_ANY\n"
@@ -57,6 +59,11 @@ enum { METRICS = sizeof metrics / sizeof *metrics, STRATEGIES = sizeof strategie
 const char *tune_metric_name(uint32_t metric)
 {
     return metric >= 1 && metric <= METRICS ? metrics[metric - 1] : "own";
+}
+
+const char *tune_unit(uint32_t metric)
+{
+    return metric == SLR_TUNE_ENERGY ? "mJ" : "us";
 }
 
 const char *tune_strategy_name(uint32_t strategy)

@@ -46,7 +46,7 @@ static void print_best(const tune_options *options, const tune_problem *problem)
     for (size_t i = 0; i < count && i < options->top; i++) {
         char choice[TUNE_CHOICE_BYTES];
         tune_spell_choice(best[i]->defines, &best[i]->shape, best[i]->is_default, choice);
-        say_out("    %12.3f us  %s\n", best[i]->cost / 1e3, choice);
+        say_out("    %12.3f %s  %s\n", best[i]->cost / 1e3, tune_unit(problem->result.metric), choice);
     }
     free(best);
 }
@@ -117,9 +117,10 @@ static void print_tuned(const tune_problem *problem)
     tune_spell_choice(result->defines, &result->shape, result->is_default, choice);
     say_out("  %s\n", choice);
     say_out("  %s%s\n", result->reason, result->is_exact ? "" : " Its results are not the default's bit for bit.");
-    say_out("  default %.3f us, chosen %.3f us; %u of %u candidates tried, %u refused, %u wrong, %u failed; %.1f s\n",
-            result->default_cost / 1e3, result->cost / 1e3, result->evaluations, result->space, result->refused,
-            result->wrong, result->failed, (double)result->spent_ns / 1e9);
+    const char *unit = tune_unit(result->metric);
+    say_out("  default %.3f %s, chosen %.3f %s; %u of %u candidates tried, %u refused, %u wrong, %u failed; %.1f s\n",
+            result->default_cost / 1e3, unit, result->cost / 1e3, unit, result->evaluations, result->space,
+            result->refused, result->wrong, result->failed, (double)result->spent_ns / 1e9);
 }
 
 void tune_print(const tune_options *options, const tune_problem *problem)
@@ -128,12 +129,14 @@ void tune_print(const tune_options *options, const tune_problem *problem)
     kernel_spell_size(problem->size, size);
     say_out("%s %s, by %s:\n", options->name, size, tune_metric_name(problem->result.metric));
     print_tuned(problem);
-    say_out("  the fastest, by their first samples:\n");
+    const bool is_energy = problem->result.metric == SLR_TUNE_ENERGY;
+    say_out("  %s, by their first samples:\n", is_energy ? "the least energy" : "the fastest");
     print_best(options, problem);
     if (has_faster(problem))
-        say_out("    The faster ones above lost the contest that followed: measured again in turn with the default, "
+        say_out("    The %s ones above lost the contest that followed: measured again in turn with the default, "
                 "none was\n"
-                "    proven faster than the choice.\n");
+                "    proven %s than the choice.\n",
+                is_energy ? "cheaper" : "faster", is_energy ? "cheaper" : "faster");
     print_thrown_out(problem);
 }
 
@@ -144,14 +147,14 @@ static json_t *three_json(uint64_t x, uint64_t y, uint64_t z)
     return json_pack("[I, I, I]", (json_int_t)x, (json_int_t)y, (json_int_t)z);
 }
 
-static json_t *tried_json(const tune_tried *tried)
+static json_t *tried_json(const tune_tried *tried, bool is_energy)
 {
     json_t *object = json_pack("{s:s, s:b, s:o, s:o, s:i}", "state", tune_state_name(tried->state), "default",
                                (int)tried->is_default, "defines", kernel_text(tried->defines), "block",
                                three_json(tried->shape.block[0], tried->shape.block[1], tried->shape.block[2]),
                                "vector_width", (int)tried->shape.vector_width);
     if (tried->state == SLR_TUNE_MEASURED)
-        json_object_set_new(object, "ns", json_real(tried->cost));
+        json_object_set_new(object, is_energy ? "mj" : "ns", json_real(is_energy ? tried->cost / 1e3 : tried->cost));
     else
         json_object_set_new(object, "why", kernel_text(tried->why));
     if (tried->predicted > 0)
@@ -163,15 +166,18 @@ static json_t *problem_json(const tune_problem *problem)
 {
     const slr_tuned *r = &problem->result;
     json_t *tried = json_array();
+    const bool is_energy = r->metric == SLR_TUNE_ENERGY;
+    const double unit = is_energy ? 1e3 : 1; // mJ, or ns
     for (size_t i = 0; i < problem->tried_count; i++)
-        json_array_append_new(tried, tried_json(&problem->tried[i]));
+        json_array_append_new(tried, tried_json(&problem->tried[i], is_energy));
     json_t *object = json_pack(
         "{s:o, s:o, s:o, s:o, s:i, s:b, s:b, s:f, s:f, s:f, s:f, s:f}", "size",
         three_json(problem->size[0], problem->size[1], problem->size[2]), "defines", kernel_text(r->defines), "block",
         three_json(r->shape.block[0], r->shape.block[1], r->shape.block[2]), "grid",
         three_json(r->shape.grid[0], r->shape.grid[1], r->shape.grid[2]), "vector_width", (int)r->shape.vector_width,
-        "default", (int)r->is_default, "exact", (int)r->is_exact, "default_ns", r->default_cost, "tuned_ns", r->cost,
-        "speedup", r->speedup, "speedup_low", r->speedup_low, "speedup_high", r->speedup_high);
+        "default", (int)r->is_default, "exact", (int)r->is_exact, is_energy ? "default_mj" : "default_ns",
+        r->default_cost / unit, is_energy ? "tuned_mj" : "tuned_ns", r->cost / unit, "speedup", r->speedup,
+        "speedup_low", r->speedup_low, "speedup_high", r->speedup_high);
     json_t *more =
         json_pack("{s:i, s:i, s:i, s:i, s:i, s:I, s:o, s:o}", "space", (int)r->space, "evaluations",
                   (int)r->evaluations, "refused", (int)r->refused, "wrong", (int)r->wrong, "failed", (int)r->failed,

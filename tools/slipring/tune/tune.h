@@ -41,6 +41,7 @@ int tune_options_parse(int argc, char **argv, tune_options *out);
 void tune_options_free(tune_options *options);
 
 const char *tune_metric_name(uint32_t metric);
+const char *tune_unit(uint32_t metric); ///< of a thousand of its costs: "us" or "mJ"
 const char *tune_strategy_name(uint32_t strategy);
 const char *tune_state_name(slr_tune_state state);
 
