@@ -209,7 +209,7 @@ check() { # EXPECTED MODEL DEFINITIONS...
     cd "$work"
     rm -f pan pan.*
     if ! { spin -a "${@/#/-D}" "$here/$model.pml" &&
-        ${CMAKE_C_COMPILER_LAUNCHER-} "${CC:-cc}" -w $optimise -DSAFETY -DNOREDUCE -DVECTORSZ=8192 -DMEMLIM=$limit_mib $compact -c pan.c &&
+        ${CMAKE_C_COMPILER_LAUNCHER-} ${CC:-cc} -w $optimise -DSAFETY -DNOREDUCE -DVECTORSZ=8192 -DMEMLIM=$limit_mib $compact -c pan.c &&
         ${CC:-cc} -o pan pan.o; } > log 2>&1; then
         cat log
         bad=1
