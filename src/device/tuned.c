@@ -344,12 +344,8 @@ static void describe_choice(const struct slri_tuned_record *record, slr_tuned *o
     out->speedup_low = (double)record->low_permille / 1000;
     out->speedup_high = (double)record->high_permille / 1000;
     out->evaluations = record->evaluations;
-    static const char *const metrics[] = {[SLR_TUNE_TIME] = "time",
-                                          [SLR_TUNE_THROUGHPUT] = "throughput",
-                                          [SLR_TUNE_TAIL] = "tail",
-                                          [SLR_TUNE_ENERGY] = "energy"};
-    for (uint32_t i = 1; i < sizeof metrics / sizeof *metrics; i++)
-        if (strcmp(metrics[i], record->metric) == 0)
+    for (uint32_t i = SLR_TUNE_TIME; i <= SLR_TUNE_ENERGY; i++)
+        if (strcmp(slri_tuned_metric(i), record->metric) == 0)
             out->metric = i;
 }
 

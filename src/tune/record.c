@@ -10,6 +10,7 @@
 #include "base/text.h"
 
 #include <slipring/api.h>
+#include <slipring/tune.h>
 
 #include <ctype.h>
 #include <stdio.h>
@@ -21,6 +22,15 @@
 #define LOCKS ".tuned"
 enum { NAME_BYTES = 64, FILE_BYTES = 8 << 20 };
 static const uint64_t wait_ns = 10000000000u;
+
+const char *slri_tuned_metric(uint32_t metric)
+{
+    static const char *const names[] = {[SLR_TUNE_TIME] = "time",
+                                        [SLR_TUNE_THROUGHPUT] = "throughput",
+                                        [SLR_TUNE_TAIL] = "tail",
+                                        [SLR_TUNE_ENERGY] = "energy"};
+    return names[metric];
+}
 
 // ---- a line --------------------------------------------------------------------------------------------------------
 

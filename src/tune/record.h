@@ -36,6 +36,9 @@ struct slri_tuned_record {
     uint32_t evaluations;
 };
 
+// What a record says of an slr_tune_metric: "time".
+const char *slri_tuned_metric(uint32_t metric);
+
 // Calls `visit` for each record of the file; `is_current`: version, compiler and driver are those of `place`. A line
 // that is not one of ours is passed over. Errors: NOT_FOUND (no file, or no folder that can be trusted), SYSTEM,
 // NO_MEMORY.

@@ -129,7 +129,7 @@ static void describe_launch(const struct slri_tuner *tuner, const struct slri_tu
 slr_status slri_tuner_sample(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, double *cost)
 {
     slr_tune_candidate candidate;
-    if (tuner->desc->metric == SLR_TUNE_ENERGY && !tuner->desc->measure)
+    if (slri_tuner_counts_energy(tuner->desc))
         return slri_tuner_measure_energy(tuner, launch, cost);
     SLRI_TRY(slri_tuner_renew(tuner));
     if (!tuner->desc->measure)
@@ -149,7 +149,7 @@ static slr_status choose_launches(struct slri_tuner *tuner, const struct slri_tu
 {
     double ns;
     tuner->launches = tuner->desc->metric == SLR_TUNE_THROUGHPUT ? IN_A_ROW : 1;
-    if (tuner->desc->metric == SLR_TUNE_ENERGY && !tuner->desc->measure)
+    if (slri_tuner_counts_energy(tuner->desc))
         return slri_tuner_choose_group(tuner, launch);
     if (tuner->desc->measure || tuner->desc->metric != SLR_TUNE_TIME)
         return SLR_OK;

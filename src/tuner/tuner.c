@@ -117,11 +117,7 @@ static slr_status hold_contest(struct slri_tuner *tuner, struct slri_contest *ou
 
 static const char *metric_name(const slr_tune_desc *desc)
 {
-    static const char *const names[] = {[SLR_TUNE_TIME] = "time",
-                                        [SLR_TUNE_THROUGHPUT] = "throughput",
-                                        [SLR_TUNE_TAIL] = "tail",
-                                        [SLR_TUNE_ENERGY] = "energy"};
-    return desc->measure ? "own" : names[desc->metric];
+    return desc->measure ? "own" : slri_tuned_metric(desc->metric);
 }
 
 static void say_reason(const struct slri_tuner *tuner, const struct slri_contest *contest, slr_tuned *out)
@@ -381,7 +377,7 @@ static slr_status take_desc(const slr_tune_desc *given, slr_tune_desc *desc)
     SLRI_TRY(SLRI_TAKE_DESC(slr_tune_desc, desc, given));
     desc->metric = desc->metric ? desc->metric : SLR_TUNE_TIME;
     desc->strategy = desc->strategy ? desc->strategy : SLR_TUNE_MODEL;
-    const bool is_energy = desc->metric == SLR_TUNE_ENERGY && !desc->measure;
+    const bool is_energy = slri_tuner_counts_energy(desc);
     desc->repeats = desc->repeats ? desc->repeats : is_energy ? ENERGY_REPEATS : REPEATS;
     desc->budget_ns = desc->budget_ns ? desc->budget_ns : is_energy ? energy_budget_ns : default_budget_ns;
     if (desc->metric > SLR_TUNE_ENERGY || desc->strategy > SLR_TUNE_LOCAL || desc->flags > ALL_FLAGS ||
@@ -404,7 +400,7 @@ slr_status slr_tune_sized(slr_kernel *kernel, const slr_tune_problem *problems, 
     if (kernel->program->module->raw)
         return SLRI_FAIL(UNSUPPORTED, "'%s' is a raw source, which slipring does not read",
                          kernel->program->module->name);
-    if (desc.metric == SLR_TUNE_ENERGY && !desc.measure)
+    if (slri_tuner_counts_energy(&desc))
         SLRI_TRY(slri_tuner_find_counter(kernel->program->device));
     for (uint32_t i = 0; i < count; i++) {
         slr_tuned whole;

@@ -137,6 +137,10 @@ void slri_tuner_find_scatter(struct slri_tuner *tuner, const struct slri_tuner_l
 double slri_tuner_predict(void *tuner, uint64_t code);
 
 // energy.c
+static inline bool slri_tuner_counts_energy(const slr_tune_desc *desc)
+{
+    return desc->metric == SLR_TUNE_ENERGY && !desc->measure;
+}
 slr_status slri_tuner_find_counter(const slr_device *device); // UNSUPPORTED: it tells no energy; the reason is said
 // How often a launch is made between two readings of the counter. Takes a first sample. UNSUPPORTED: the counter
 // stands.
