@@ -5,7 +5,7 @@
 #define ARGUMENTS "--arg n=%n --arg 'x=float[%n]:iota' --arg 'y=float[%n]:zero'"
 #define TUNE "\"$S\" tune k.cu scale --size 256 " ARGUMENTS " --repeats 2 --device 'cpu?engine=interpreted' "
 
-// The second GPU of the simulated driver counts no energy; a thread of the first costs 10 microjoules.
+// The second GPU of the simulated driver counts no energy; a thread of the first costs a millijoule.
 #define GPU                                                                                                            \
     "SLIPRING_CUDA_LIB=$SLIPRING_FAKE_CUDA SLIPRING_NVRTC_LIB=$SLIPRING_FAKE_CUDA "                                    \
     "SLIPRING_NVML_LIB=$SLIPRING_FAKE_NVML \"$S\" tune k.cu scale --size 256 " ARGUMENTS                               \
@@ -173,8 +173,8 @@ static void energy_is_told_in_millijoules(void **state)
 {
     (void)state;
     says(GPU "--device cuda:1 2>&1", 3, "the energy of a launch is not measured: 'cuda' has no metric energy_mj");
-    says(GPU "--device cuda:0 --repeats 1 --budget 2s", 0, "default 2.560 mJ, chosen 2.560 mJ");
-    says(GPU "--device cuda:0 --repeats 1 --budget 2s --json", 0, "\"default_mj\": 2.5");
+    says(GPU "--device cuda:0 --repeats 1 --budget 2s", 0, "default 256.000 mJ, chosen 256.000 mJ");
+    says(GPU "--device cuda:0 --repeats 1 --budget 2s --json", 0, "\"default_mj\": 256.0");
 }
 
 int main(void)

@@ -2,7 +2,7 @@
 // A libnvidia-ml that knows the devices of fake_cuda.c: of the first it says all, of the second, as of many laptops'
 // GPUs, neither power nor utilisation. FAKE_NVML_FAILS makes it fail to start; FAKE_NVML_OTHERS=N has N processes
 // compute on the first, one of them a display's, too, and FAKE_NVML_VIRTUAL says that it is a virtual one. A thread
-// that is launched on any device costs 10 microjoules of the first; FAKE_NVML_STANDS makes the counter stand still.
+// that is launched on any device costs a millijoule of the first; FAKE_NVML_STANDS makes the counter stand still.
 #define _GNU_SOURCE
 #include "hal/cuda/nvml.h"
 
@@ -111,7 +111,7 @@ int32_t nvmlDeviceGetTotalEnergyConsumption(slri_nvml_device device, unsigned lo
 {
     if (!device->says_all)
         return NOT_SUPPORTED;
-    *millijoules = 5000000 + (getenv("FAKE_NVML_STANDS") ? 0 : threads_so_far() / 100);
+    *millijoules = 5000000 + (getenv("FAKE_NVML_STANDS") ? 0 : threads_so_far());
     return SLRI_NVML_SUCCESS;
 }
 
