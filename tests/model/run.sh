@@ -9,6 +9,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+read -ra compiler <<< "${CC:-cc}" # may be several words
 bad=0 dead=0 passed=0
 
 # expected | model | definitions. `passes`: no property fails and no run stops short. Else: the property that fails first.
@@ -209,8 +210,8 @@ check() { # EXPECTED MODEL DEFINITIONS...
     cd "$work"
     rm -f pan pan.*
     if ! { spin -a "${@/#/-D}" "$here/$model.pml" &&
-        ${CMAKE_C_COMPILER_LAUNCHER-} ${CC:-cc} -w $optimise -DSAFETY -DNOREDUCE -DVECTORSZ=8192 -DMEMLIM=$limit_mib $compact -c pan.c &&
-        ${CC:-cc} -o pan pan.o; } > log 2>&1; then
+        ${CMAKE_C_COMPILER_LAUNCHER-} "${compiler[@]}" -w $optimise -DSAFETY -DNOREDUCE -DVECTORSZ=8192 -DMEMLIM=$limit_mib $compact -c pan.c &&
+        "${compiler[@]}" -o pan pan.o; } > log 2>&1; then
         cat log
         bad=1
         return
