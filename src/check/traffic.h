@@ -6,9 +6,7 @@
 
 #include "check/findings.h"
 #include "run/grid.h"
-
-#define SLRI_SECTOR_BYTES 32 // what global memory moves at once (CUDA C++ Best Practices Guide, "Coalesced Access")
-#define SLRI_BANKS 32        // of shared memory, 4 bytes wide (the same, "Shared Memory and Memory Banks")
+#include "run/request.h"
 
 struct slri_traffic_use {                      // of one instruction
     uint64_t steps, lanes;                     // of warps; of their lanes that were active
@@ -16,10 +14,6 @@ struct slri_traffic_use {                      // of one instruction
     uint64_t shared_requests, passes, least_passes;
     uint64_t branches, splits, minority, active; // lanes of splits' smaller sides, lanes at branches
     int64_t stride;                              // bytes from lane to lane in the last request; 0: not the same
-};
-
-struct slri_lane_access {
-    uint64_t offset, bytes;
 };
 
 struct slri_traffic {

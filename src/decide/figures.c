@@ -151,6 +151,7 @@ static slr_status count_kernel(const slr_work *work, struct slri_work_count *out
     bool none;
     slr_shape shape = work->shape;
     struct slri_count count;
+    const struct slri_count_wanted wanted = {.most = WALKED_STEPS};
     struct interpreted part = {0};
     struct slri_figures *f = &out->figures;
     SLRI_TRY(check_is_counted(work));
@@ -158,7 +159,7 @@ static slr_status count_kernel(const slr_work *work, struct slri_work_count *out
     if (none)
         return SLRI_FAIL(INVALID, "kernel %s: the work has no threads", work->kernel->info.name);
     uint64_t threads = threads_of(shape.grid, shape.block);
-    SLRI_TRY(slri_launch_count(work->kernel, &shape, work->args, work->buffer_bytes, WALKED_STEPS, 0, &count));
+    SLRI_TRY(slri_launch_count(work->kernel, &shape, work->args, work->buffer_bytes, &wanted, &count));
     bool is_unknown = count.counted == SLRI_COUNT_UNKNOWN;
     if (count.counted != SLRI_COUNT_EXACT && (is_unknown || work->divergence == 0) && !is_too_large(work)) {
         SLRI_TRY(interpret(work, &shape, &part));

@@ -35,9 +35,10 @@ void slri_prefetch_free(slr_program *program); // prefetch.c: its streams; what 
 slr_status slri_describe_functions(slr_program *program);
 
 // launch.c: the work of a launch whose shape is settled. `buffer_bytes`: NULL, or the sizes of buffers that are NULL,
-// one an argument. `most` and `cache_bytes`: see slri_count_launch. Errors: those of its arguments.
+// one an argument. `wanted`: NULL for the usual. Errors: those of its arguments.
 slr_status slri_launch_count(slr_kernel *kernel, const slr_shape *shape, const slr_arg *args,
-                             const uint64_t *buffer_bytes, uint64_t most, uint64_t cache_bytes, struct slri_count *out);
+                             const uint64_t *buffer_bytes, const struct slri_count_wanted *wanted,
+                             struct slri_count *out);
 
 // shape.c: what was not said is chosen: blocks and threads a block. `none`: there is nothing to launch. Without `asks`
 // nothing is compiled for that (suggest.h).

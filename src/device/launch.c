@@ -173,13 +173,18 @@ slr_status slr_kernel_prepare(slr_kernel *kernel, slr_shape shape)
 }
 
 slr_status slri_launch_count(slr_kernel *kernel, const slr_shape *shape, const slr_arg *args,
-                             const uint64_t *buffer_bytes, uint64_t most, uint64_t cache_bytes, struct slri_count *out)
+                             const uint64_t *buffer_bytes, const struct slri_count_wanted *wanted,
+                             struct slri_count *out)
 {
     struct kept *kept;
     SLRI_TRY(make_kept(kernel, NULL, &kept));
     slr_status status = fill(kept, args);
-    const struct slri_count_launch launch = {
-        kernel->program->module, kernel->entry, shape->grid, shape->block, kept->bound, most, cache_bytes};
+    const struct slri_count_launch launch = {kernel->program->module,
+                                             kernel->entry,
+                                             shape->grid,
+                                             shape->block,
+                                             kept->bound,
+                                             wanted ? *wanted : (struct slri_count_wanted){0}};
     for (uint32_t i = 0; status == SLR_OK && buffer_bytes && i < kernel->entry->bindings; ++i)
         if (kernel->entry->binding[i].is_buffer && !args[i].value.buffer)
             kept->bound[i].bytes = buffer_bytes[i];

@@ -105,7 +105,7 @@ static slr_status ns_per_instruction(const struct slri_ceilings_bench *b, slr_ke
     for (int rounds = first_rounds; rounds <= most_rounds && least < ENOUGH; rounds *= 4) {
         const slr_arg args[] = {slr_arg_buffer(b->buffer[0]), slr_arg_buffer(b->buffer[1]), slr_arg_signed(rounds)};
         struct slri_count count;
-        SLRI_TRY(slri_launch_count(kernel, &shape, args, NULL, 0, 0, &count));
+        SLRI_TRY(slri_launch_count(kernel, &shape, args, NULL, NULL, &count));
         if (count.counted == SLRI_COUNT_UNKNOWN)
             break; // too many to be walked
         SLRI_TRY(shortest_launch(b, kernel, shape, args, 3, &least));
@@ -122,7 +122,7 @@ static slr_status regular(const struct slri_ceilings_bench *b, slr_kernel *kerne
                             slr_arg_float(3), slr_arg_signed(REGULAR_BLOCKS * SLRI_CEILINGS_BLOCK)};
     struct slri_count count;
     double least = 0;
-    SLRI_TRY(slri_launch_count(kernel, &shape, args, NULL, 0, 0, &count));
+    SLRI_TRY(slri_launch_count(kernel, &shape, args, NULL, NULL, &count));
     for (int i = 0; i < LARGE_COPIES; ++i) {
         uint64_t from = slri_now_ns();
         for (int k = 0; k < IN_A_ROW; ++k)

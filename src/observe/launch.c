@@ -63,7 +63,7 @@ static void add_launch(struct slri_row *row, const struct slri_count_launch *lau
 const struct slri_launch_count *slri_note_launch(slr_kernel *kernel, const uint32_t *grid, const uint32_t *block,
                                                  const struct slri_bound *bound)
 {
-    const struct slri_count_launch launch = {kernel->program->module, kernel->entry, grid, block, bound, 0, 0};
+    const struct slri_count_launch launch = {kernel->program->module, kernel->entry, grid, block, bound, {0}};
     struct slri_row *row = slri_row_of_kernel(kernel);
     uint32_t there;
     if (!row || launch.module->raw) // what it does is not known

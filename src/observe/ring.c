@@ -112,7 +112,7 @@ static const struct slri_launch_count *count_call(const struct slri_shard *shard
         return known;
     uint32_t threads = shard->entry->kind == SLRI_ENTRY_BLOCK ? shard->entry->max_threads : 1;
     const uint32_t grid[3] = {1, 1, 1}, block[3] = {threads, 1, 1};
-    const struct slri_count_launch call = {ring->program->module, shard->entry, grid, block, shard->bound, 0, 0};
+    const struct slri_count_launch call = {ring->program->module, shard->entry, grid, block, shard->bound, {0}};
     struct slri_launch_count *made = slri_alloc(NULL, sizeof *made), *other = NULL;
     if (!made)
         return NULL;

@@ -87,7 +87,7 @@ static slr_status count_work(struct timing *t, slr_timing *out)
     }
     if (none || kernel->program->module->raw)
         return SLR_OK;
-    SLRI_TRY(slri_launch_count(kernel, &shape, t->args, NULL, 0, 0, &count));
+    SLRI_TRY(slri_launch_count(kernel, &shape, t->args, NULL, NULL, &count));
     out->counted = (uint32_t)count.counted;
     out->bytes = count.bytes;
     out->flops = count.flops + count.flops64;

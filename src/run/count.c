@@ -17,6 +17,9 @@
 #define MOST_INSTRUCTIONS 400000u // of all threads that are walked, but for the first where more are allowed
 #define TRACED_INSTRUCTIONS 1000000u
 #define MOST_THREADS 64u
+#define MOST_WARPS 4u
+#define MOST_LANE_INSTRUCTIONS 8192u
+#define MOST_REQUESTED 16u // bytes, by one instruction of a lane
 #define MOST_LINES 4096u
 #define MOST_BINDINGS SLRI_COUNT_BINDINGS
 // Of a handler, after the bindings: its state and its message.
@@ -37,6 +40,8 @@ struct walk {
     uint64_t left;                       // instructions
     struct slri_core_cache_trace *trace; // NULL: accesses are not noted
     bool is_traced;                      // and there was room for all
+    struct slri_warp_trace *warp;        // NULL: what warps ask for is not noted
+    uint32_t lane;                       // of the warp
     uint64_t *of_line;
 };
 
@@ -146,6 +151,39 @@ static void trace_access(struct frame *frame, const struct slri_instr *in)
     else if (place && (is_atomic || in->op == SLRI_OP_LOAD || in->op == SLRI_OP_STORE) && frame->reg[in->a].known)
         has_room = slri_core_cache_note(walk->trace, place, frame->reg[in->a].bits);
     walk->is_traced = walk->is_traced && has_room;
+}
+
+// An address that is not known may still be known to be the same for a row, or to grow evenly from thread to thread.
+static void note_request(struct frame *frame, const struct slri_instr *in, struct slri_root root, slri_reg at,
+                         uint64_t bytes)
+{
+    struct walk *walk = frame->walk;
+    const struct slri_spread_value value = frame->reg[at];
+    const uint64_t row = walk->builtin[SLRI_BUILTIN_THREAD_Y] + (uint64_t)walk->builtin[SLRI_BUILTIN_THREAD_Z] * 1024;
+    const uint64_t offset =
+        value.known ? value.bits : (uint64_t)value.step * walk->builtin[SLRI_BUILTIN_THREAD_X] + (row << 32);
+    struct slri_warp_access access = {.instr = in,
+                                      .is_shared = root.kind == SLRI_ROOT_SHARED || root.kind == SLRI_ROOT_DYNAMIC,
+                                      .is_known = value.known || value.spread != SLRI_SPREAD_VARYING};
+    if (traced_place_of(root) == 0 || (root.kind == SLRI_ROOT_BINDING && counted_place_of(frame, root) == PLACES))
+        return;
+    for (uint64_t done = 0; done < bytes; done += access.bytes) { // a struct is moved in pieces
+        access.at = ((uint64_t)traced_place_of(root) << 48) + offset + done;
+        access.bytes = bytes - done < MOST_REQUESTED ? (uint32_t)(bytes - done) : MOST_REQUESTED;
+        if (!slri_warp_trace_note(walk->warp, walk->lane, &access))
+            walk->left = 0; // what was noted is enough
+    }
+}
+
+static void note_requests(struct frame *frame, const struct slri_instr *in)
+{
+    const bool is_atomic = in->op >= SLRI_OP_ATOMIC_LOAD && in->op <= SLRI_OP_ATOMIC_CAS;
+    if (is_atomic || in->op == SLRI_OP_LOAD || in->op == SLRI_OP_STORE)
+        note_request(frame, in, in->root, in->a, slri_kind_bytes(in->kind));
+    if (in->op == SLRI_OP_COPY)
+        note_request(frame, in, in->root2, in->b, in->imm);
+    if (in->op == SLRI_OP_COPY || in->op == SLRI_OP_ZERO)
+        note_request(frame, in, in->root, in->a, in->imm);
 }
 
 static void count_load(struct frame *frame, struct slri_root root, uint64_t bytes)
@@ -385,6 +423,8 @@ static void compute_in_row(struct frame *frame, const struct slri_instr *in)
     count_for_row(frame, in, spread.spread);
     if (frame->walk->trace)
         trace_access(frame, in);
+    if (frame->walk->warp)
+        note_requests(frame, in);
     compute(frame, in);
     if (in->dst != SLRI_NO_REG) {
         frame->reg[in->dst].spread = spread.spread;
@@ -550,7 +590,8 @@ static void trace_block(struct walk *walk)
     const uint32_t *grid = walk->launch->grid, *block = walk->launch->block;
     const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
     const uint64_t at = grid[0] / 2 + grid[0] * (grid[1] / 2 + (uint64_t)grid[1] * (grid[2] / 2));
-    const uint64_t most = walk->launch->most > TRACED_INSTRUCTIONS ? walk->launch->most : TRACED_INSTRUCTIONS;
+    const uint64_t most =
+        walk->launch->wanted.most > TRACED_INSTRUCTIONS ? walk->launch->wanted.most : TRACED_INSTRUCTIONS;
     walk->left = most;
     walk->is_traced = true;
     for (uint32_t i = 0; walk->is_traced && i < threads && i < SLRI_CORE_CACHE_THREADS; ++i) {
@@ -569,11 +610,53 @@ static void count_misses(struct walk *walk, uint64_t threads, struct slri_count 
         return;
     walk->trace->accesses = walk->trace->threads = 0;
     trace_block(walk);
-    uint64_t missed = slri_core_cache_misses(walk->trace, walk->launch->cache_bytes);
+    uint64_t missed = slri_core_cache_misses(walk->trace, walk->launch->wanted.cache_bytes);
     if (walk->trace->threads)
         out->missed_lines = scaled(missed, walk->trace->threads, threads);
     slri_free(NULL, walk->trace, sizeof *walk->trace);
     walk->trace = NULL;
+}
+
+// ---- a GPU's memory ------------------------------------------------------------------------------------------------
+
+// Instructions of the warp's lanes that were walked. A long lane is walked from its beginning only.
+static uint64_t walk_warp(struct walk *walk, uint64_t block, uint64_t first, uint64_t threads)
+{
+    uint64_t walked = 0;
+    for (uint32_t lane = 0; lane < SLRI_WARP_THREADS && first + lane < threads; lane++) {
+        walk->lane = lane;
+        walk->left = MOST_LANE_INSTRUCTIONS;
+        (void)walk_thread(walk, block * threads + first + lane);
+        walked += walk->tally.instructions;
+    }
+    return walked;
+}
+
+// Some warps of a block in the middle of the grid, the first among them. Of the whole launch there is as much for each
+// instruction.
+static void count_requests(struct walk *walk, struct slri_count *out)
+{
+    const uint32_t *grid = walk->launch->grid, *block = walk->launch->block;
+    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    const uint64_t warps = (threads + SLRI_WARP_THREADS - 1) / SLRI_WARP_THREADS;
+    const uint64_t at = grid[0] / 2 + grid[0] * (grid[1] / 2 + (uint64_t)grid[1] * (grid[2] / 2));
+    const uint64_t samples = warps < MOST_WARPS ? warps : MOST_WARPS;
+    uint64_t walked = 0;
+    walk->warp = slri_alloc(NULL, sizeof *walk->warp);
+    if (!walk->warp)
+        return;
+    memset(walk->warp->count, 0, sizeof walk->warp->count);
+    for (uint64_t i = 0; i < samples; i++) {
+        walked += walk_warp(walk, at, i * warps / samples * SLRI_WARP_THREADS, threads);
+        slri_warp_trace_sum(walk->warp, &out->warps);
+    }
+    const double share = walked ? (double)out->instructions / (double)walked : 0;
+    uint64_t *const sums[] = {&out->warps.requests, &out->warps.sectors, &out->warps.shared_requests,
+                              &out->warps.passes, &out->warps.updates};
+    for (uint32_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        *sums[i] = (uint64_t)((double)*sums[i] * share + 0.5);
+    slri_free(NULL, walk->warp, sizeof *walk->warp);
+    walk->warp = NULL;
 }
 
 // ---- the whole -----------------------------------------------------------------------------------------------------
@@ -645,7 +728,8 @@ void slri_count(const struct slri_count_launch *launch, struct slri_count *out)
         return;
     walk->launch = launch;
     walk->trace = NULL;
-    walk->left = launch->most ? launch->most : MOST_INSTRUCTIONS;
+    walk->warp = NULL;
+    walk->left = launch->wanted.most ? launch->wanted.most : MOST_INSTRUCTIONS;
     walk->of_line = (uint64_t *)(walk + 1);
     uint32_t samples = walk_threads(walk, threads, &sum, &alike);
     if (samples != 0) {
@@ -653,8 +737,10 @@ void slri_count(const struct slri_count_launch *launch, struct slri_count *out)
         out->counted = sum.at_most ? SLRI_COUNT_AT_MOST : exact ? SLRI_COUNT_EXACT : SLRI_COUNT_SAMPLED;
         fill(launch, &sum, samples, threads, out);
         find_lines(walk->of_line, sum.instructions, out);
-        if (launch->cache_bytes)
+        if (launch->wanted.cache_bytes)
             count_misses(walk, threads, out);
+        if (launch->wanted.requests)
+            count_requests(walk, out);
     }
     slri_free(NULL, walk, bytes);
 }

@@ -8,14 +8,20 @@
 
 #include "abi/handler.h"
 #include "ir/ir.h"
+#include "run/warp_trace.h"
+
+struct slri_count_wanted {
+    uint64_t most;        // instructions that are walked; 0: 400,000, some milliseconds
+    uint64_t cache_bytes; // of a core that runs a block's threads one after the other; 0: its misses are not counted
+    bool requests;        // count what the warps of a GPU ask of its memory
+};
 
 struct slri_count_launch {
     const struct slri_module *module;
     const struct slri_entry *entry; // a kernel, or a handler: then a grid of 1 and its block, or 1
     const uint32_t *grid, *block;   // three numbers each
     const struct slri_bound *bound; // one a binding
-    uint64_t most;                  // instructions that are walked; 0: 400,000, some milliseconds
-    uint64_t cache_bytes; // of a core that runs a block's threads one after the other; 0: its misses are not counted
+    struct slri_count_wanted wanted;
 };
 
 enum slri_counted {
@@ -45,9 +51,10 @@ struct slri_count {
     uint64_t scattered;
     uint64_t barriers;     // that threads come to, by all threads
     uint64_t missed_lines; // accesses that do not find their line in the core's cache; 0 also where that is not known
-    uint64_t bytes;        // of the same, of each buffer once in and once out at the most: what must be moved
-    uint64_t bytes_in, bytes_out; // the two parts of that
-    uint64_t loads, stores;       // bit i: of binding i something is read, something is written
+    struct slri_warp_requests warps; // of all warps, where asked for; 0 also where that is not known
+    uint64_t bytes;                  // of the same, of each buffer once in and once out at the most: what must be moved
+    uint64_t bytes_in, bytes_out;    // the two parts of that
+    uint64_t loads, stores;          // bit i: of binding i something is read, something is written
     struct {
         uint32_t line;
         float share;          // of the instructions

@@ -8,7 +8,7 @@ struct work {
     struct slri_module *module;
     struct slri_bound bound[8];
     uint32_t bounds, grid[3], block[3];
-    uint64_t most, cache_bytes;
+    struct slri_count_wanted wanted;
     struct slri_count count;
 };
 
@@ -23,8 +23,7 @@ static struct work begin(const char *text, uint32_t blocks, uint32_t threads)
 
 static void count(struct work *w)
 {
-    const struct slri_count_launch launch = {w->module, &w->module->entry[0], w->grid, w->block, w->bound,
-                                             w->most,   w->cache_bytes};
+    const struct slri_count_launch launch = {w->module, &w->module->entry[0], w->grid, w->block, w->bound, w->wanted};
     assert_int_equal(w->module->entry[0].bindings, w->bounds);
     slri_count(&launch, &w->count);
     slri_module_destroy(w->module);
@@ -356,7 +355,7 @@ static uint64_t misses_of_a_column(int n, const char *behind)
              "}\n",
              behind);
     w = begin(text, 3, 64);
-    w.cache_bytes = 12 * 4096;
+    w.wanted.cache_bytes = 12 * 4096;
     GIVE(&w, buffer, 4096);
     GIVE(&w, &n, 4);
     count(&w);
@@ -391,26 +390,110 @@ static void threads_beyond_the_room_are_left_out(void **state)
     static const char text[] =
         "__global__ void f(float *x, int n) { for (int k = 0; k < n; k++) x[threadIdx.x] = 1; }\n";
     struct work w = begin(text, 1, 1024);
-    w.cache_bytes = 4096;
+    w.wanted.cache_bytes = 4096;
     GIVE(&w, buffer, 4096);
     GIVE(&w, &n, 4);
     count(&w);
     assert_true(w.count.missed_lines >= 64 && w.count.missed_lines < 4096);
     n = 300000; // more instructions than are traced of several threads: the first alone
     w = begin(text, 1, 1024);
-    w.cache_bytes = 4096;
-    w.most = 4000000;
+    w.wanted.cache_bytes = 4096;
+    w.wanted.most = 4000000;
     GIVE(&w, buffer, 4096);
     GIVE(&w, &n, 4);
     count(&w);
     assert_int_equal(w.count.missed_lines, 1024);
     n = 2000000;
     w = begin(text, 1, 1024);
-    w.cache_bytes = 4096;
+    w.wanted.cache_bytes = 4096;
     GIVE(&w, buffer, 4096);
     GIVE(&w, &n, 4);
     count(&w);
     assert_int_equal(w.count.missed_lines, 0);
+}
+
+// One array of 4,096 floats, one block.
+static struct slri_warp_requests requests_of(const char *text, uint32_t threads)
+{
+    int n = 4096;
+    struct work w = begin(text, 1, threads);
+    w.wanted.requests = true;
+    GIVE(&w, buffer, 16384);
+    GIVE(&w, &n, 4);
+    count(&w);
+    return w.count.warps;
+}
+
+#define WARPS_OF(statement) "__global__ void f(float *x, int n) { int t = threadIdx.x; " statement " }\n"
+
+static void a_warp_asks_for_the_sectors_that_its_lanes_reach(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint32_t threads, requests, sectors;
+    } cases[] = {
+        {WARPS_OF("x[t] = 1;"), 64, 2, 8},
+        {WARPS_OF("x[t * 2] = 1;"), 64, 2, 16},
+        {WARPS_OF("x[t * 8] = 1;"), 64, 2, 64},
+        {WARPS_OF("x[t + 1] = 1;"), 32, 1, 5},
+        {WARPS_OF("x[n - 1] = 1;"), 64, 2, 2},
+        {WARPS_OF("x[t] = x[n - t];"), 16, 2, 5}, // the lanes that are there
+        {WARPS_OF("if (t & 1) x[t] = 1; else x[t] = 2;"), 32, 2, 8},
+        {WARPS_OF("if (t & 1) x[t] = 1; x[t + 32] = 2;"), 32, 2, 8},
+        {WARPS_OF("if (t == 5) x[t] = 1; x[t + 32] = 2;"), 32, 2, 5},
+        {WARPS_OF("for (int i = 0; i < t % 2 + 1; i++) x[t + i * 32] = 1;"), 32, 2, 8},
+        {WARPS_OF("int i = (int)x[0]; x[i] = x[i + t];"), 32, 3, 1 + 4 + 1},     // one place, whichever it is
+        {WARPS_OF("int i = (int)x[t]; x[i & 4095] = 1;"), 32, 2, 4 + 32},        // anywhere
+        {WARPS_OF("for (int k = 0; k < 2000; k++) x[k + t] = 1;"), 64, 4000, 0}, // more than are noted
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct slri_warp_requests asked = requests_of(cases[i].text, cases[i].threads);
+        if (cases[i].sectors)
+            assert_int_equal(asked.sectors, cases[i].sectors);
+        assert_true(asked.requests >= cases[i].requests * 0.99 && asked.requests <= cases[i].requests * 1.01);
+        assert_int_equal(asked.shared_requests + asked.passes + asked.updates, 0);
+    }
+}
+
+#define SHARED_OF(statement)                                                                                           \
+    "__global__ void f(float *x, int n) { __shared__ int s[2048]; int t = threadIdx.x; " statement " }\n"
+
+static void a_warp_takes_a_pass_for_each_word_of_the_busiest_bank(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint32_t passes;
+    } cases[] = {
+        {SHARED_OF("s[t] = 1;"), 1},
+        {SHARED_OF("s[t * 32] = 1;"), 32},
+        {SHARED_OF("s[t * 33] = 1;"), 1},
+        {SHARED_OF("s[t * 2] = 1;"), 2},
+        {SHARED_OF("s[n & 7] = 1;"), 1},
+        {SHARED_OF("s[(int)x[t] & 255] = 1;"), 3}, // as random places have it
+        {SHARED_OF("atomicAdd(&s[t], 1);"), 1},
+        {SHARED_OF("atomicAdd(&s[0], 1);"), 32},
+        {SHARED_OF("atomicAdd(&s[(int)x[t] & 255], 1);"), 3}, // of global memory the load, and no update
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct slri_warp_requests asked = requests_of(cases[i].text, 32);
+        assert_int_equal(asked.shared_requests, 1);
+        assert_int_equal(asked.passes, cases[i].passes);
+        assert_int_equal(asked.updates, 0);
+    }
+    assert_int_equal(requests_of(WARPS_OF("atomicAdd(&x[t], 1.0f);"), 64).updates, 64);
+}
+
+static void nothing_is_asked_of_warps_where_nobody_wants_to_know(void **state)
+{
+    (void)state;
+    int n = 4;
+    struct work w = begin(WARPS_OF("x[t * n] = 1;"), 1, 64);
+    GIVE(&w, buffer, 4096);
+    GIVE(&w, &n, 4);
+    count(&w);
+    assert_int_equal(w.count.warps.requests + w.count.warps.sectors, 0);
 }
 
 int main(void)
@@ -436,6 +519,9 @@ int main(void)
         cmocka_unit_test(lines_that_drive_each_other_out_of_a_cache_are_missed_again),
         cmocka_unit_test(nothing_is_missed_where_no_cache_is_given),
         cmocka_unit_test(threads_beyond_the_room_are_left_out),
+        cmocka_unit_test(a_warp_asks_for_the_sectors_that_its_lanes_reach),
+        cmocka_unit_test(a_warp_takes_a_pass_for_each_word_of_the_busiest_bank),
+        cmocka_unit_test(nothing_is_asked_of_warps_where_nobody_wants_to_know),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,9 @@
 // hangs on it, and what is measured corrects it (tune/guide.c).
 #include "tuner/tuner.h"
 
-#include <slipring/occupancy.h>
-
 #include <math.h>
 
 enum {
-    WARP_LANES = 32,
-    USUAL_REGISTERS = 32,
     PREDICTING_SHARE = 20, // of the budget of time, in percent
     WALKED_STEPS = 4000000 // some tens of milliseconds; with slri_count's usual 400,000 long threads are unknown
 };
@@ -27,24 +23,6 @@ static const double row_cost = 0.25, update_cost = 4;
 static double cost_of_width(uint32_t width)
 {
     return width == 1 ? 3 : width == 4 ? 1.3 : 1;
-}
-
-// Lanes of a warp that are there for nothing, and too few warps to hide what memory takes. INFINITY: no block fits.
-static double cost_of_occupancy(const struct slri_tuner *tuner, const struct slri_tuner_launch *launch, uint32_t arch)
-{
-    slr_occupancy_desc desc = SLR_OCCUPANCY_DESC_INIT;
-    slr_occupancy occupancy;
-    const uint32_t threads = launch->shape.block[0] * launch->shape.block[1] * launch->shape.block[2];
-    desc.capability = arch / 10;
-    desc.block_threads = threads;
-    desc.registers = tuner->registers ? tuner->registers : USUAL_REGISTERS; // it is not compiled yet: the default is
-    desc.static_shared_bytes = launch->kernel->info.shared_bytes;
-    desc.dynamic_shared_bytes = launch->shape.shared_bytes;
-    if (slr_occupancy_compute(&desc, &occupancy) != SLR_OK)
-        return 1;
-    double waste = ceil((double)threads / WARP_LANES) * WARP_LANES / threads;
-    double share = (double)occupancy.warps / occupancy.max_warps;
-    return occupancy.blocks == 0 ? INFINITY : share < 0.5 ? waste * 0.5 / share : waste;
 }
 
 // A scattered access is one for each lane.
@@ -77,8 +55,7 @@ static double cost_of_launch(const struct slri_tuner *tuner, const struct slri_t
     double work = cost_of_instructions(tuner, launch, count) + bytes * byte_cost +
                   (double)count->barriers * barrier_cost + (double)count->missed_lines * line_cost;
     double of_block = work / blocks * cost_of_width(shape->vector_width) + block_cost;
-    uint32_t arch = tuner->kernel->program->device->facts.cuda_arch;
-    return rounds * of_block * (arch ? cost_of_occupancy(tuner, launch, arch) : 1);
+    return rounds * of_block;
 }
 
 // The cache that the threads of a block use one after the other. 0: they run at once, as lanes of a GPU or of vectors.
@@ -88,11 +65,17 @@ static uint64_t cache_of_threads(const struct slri_tuner *tuner)
     return facts->device_class == SLR_DEVICE_SOFTWARE ? facts->limits.l1_bytes : 0;
 }
 
+// Of other GPUs slipring does not know how many warps a multiprocessor takes.
+static bool has_warps(const struct slri_tuner *tuner)
+{
+    return tuner->kernel->program->device->facts.cuda_arch != 0;
+}
+
 static slr_status count_launch(const struct slri_tuner *tuner, const struct slri_tuner_launch *launch,
                                struct slri_count *count)
 {
-    return slri_launch_count(launch->kernel, &launch->shape, tuner->problem->args, NULL, WALKED_STEPS,
-                             cache_of_threads(tuner), count);
+    const struct slri_count_wanted wanted = {WALKED_STEPS, cache_of_threads(tuner), has_warps(tuner)};
+    return slri_launch_count(launch->kernel, &launch->shape, tuner->problem->args, NULL, &wanted, count);
 }
 
 void slri_tuner_find_scatter(struct slri_tuner *tuner, const struct slri_tuner_launch *launch)
@@ -110,7 +93,8 @@ double slri_tuner_predict(void *user, uint64_t code)
     if (slri_tuner_has_spent(tuner, PREDICTING_SHARE) || slri_tuner_ready(tuner, code, &launch) != SLR_OK)
         return NAN;
     if (count_launch(tuner, &launch, &count) == SLR_OK && count.counted != SLRI_COUNT_UNKNOWN)
-        cost = cost_of_launch(tuner, &launch, &count);
+        cost = has_warps(tuner) ? slri_tuner_cost_in_warps(tuner, &launch, &count)
+                                : cost_of_launch(tuner, &launch, &count);
     slri_tuner_unready(&launch);
     return cost;
 }

@@ -212,6 +212,47 @@ static void threads_are_counted_each_where_the_default_scatters(void **state)
     assert_true(of_threads[8] > 0 && of_rows[8] == of_threads[8] && of_rows[2] == of_threads[2]);
 }
 
+// ---- GPUs with warps -----------------------------------------------------------------------------------------------
+
+// What a candidate with K = 8 costs more than the others, which are alike; 0: no such GPU opens.
+static double extra_on_a_gpu(const char *text, uint64_t threads, slr_arg last)
+{
+    static const char *const gpus[] = {"cuda:0"};
+    double extra = 0;
+    EACH_HERE(i, gpus)
+    {
+        double predicted[9] = {0};
+        predict_in(gpus[i], text, threads, last, 4096, predicted);
+        assert_true(predicted[2] > 0 && predicted[2] == predicted[4]);
+        extra = predicted[8] - predicted[2];
+    }
+    return extra;
+}
+
+static void sectors_banks_and_turns_cost_on_a_gpu(void **state)
+{
+    (void)state;
+    // The same instructions; the places of neighbouring threads are 4 or 32 bytes apart.
+    double sectors = extra_on_a_gpu(FOUR "#pragma slipring block f = 64\n"
+                                         "__global__ void f(const float *x, float *y, int n)\n"
+                                         "{ y[threadIdx.x * (n - (K == 8 ? 1 : 8))] = 1; }\n",
+                                    64, slr_arg_signed(9));
+    double banks = extra_on_a_gpu(FOUR "#pragma slipring block f = 64\n"
+                                       "__global__ void f(const float *x, float *y, int n)\n"
+                                       "{ __shared__ float s[4096]; s[threadIdx.x * (n - (K == 8 ? 1 : 32))] = 1;\n"
+                                       "  __syncthreads(); y[threadIdx.x] = s[threadIdx.x]; }\n",
+                                  64, slr_arg_signed(33));
+    // As many blocks as fill each multiprocessor; with K = 8 so much shared memory that few fit at once.
+    double turns = extra_on_a_gpu(FOUR "#pragma slipring block f = 64\n"
+                                       "__global__ void f(const float *x, float *y, int n)\n"
+                                       "{ __shared__ float s[K == 8 ? 10000 : 64]; s[threadIdx.x] = n;\n"
+                                       "  __syncthreads(); y[threadIdx.x] = s[threadIdx.x]; }\n",
+                                  64 * 132 * 24, slr_arg_signed(1));
+    if (sectors == 0)
+        skip();
+    assert_true(sectors > 0 && banks > 0 && turns > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +264,7 @@ int main(void)
         CASE(a_scattered_access_costs_one_for_each_lane),
         CASE(what_is_the_same_for_a_row_costs_once_where_threads_are_lanes),
         CASE(threads_are_counted_each_where_the_default_scatters),
+        CASE(sectors_banks_and_turns_cost_on_a_gpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

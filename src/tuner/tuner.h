@@ -4,6 +4,7 @@
 #define SLRI_TUNER_TUNER_H
 
 #include "device/kernel.h"
+#include "run/count.h"
 #include "tune/contest.h"
 #include "tune/search.h"
 
@@ -130,6 +131,10 @@ slr_status slri_tuner_begin(struct slri_tuner *tuner);
 // Runs it once from what the buffers held at first. MEASURED: its results are right; `is_exact`: bit for bit.
 slr_tune_state slri_tuner_check(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, bool *is_exact);
 slr_tune_state slri_tuner_try(void *tuner, struct slri_trial *trial);
+
+// warp_cost.c: what a launch is expected to cost on an NVIDIA GPU, in cycles. INFINITY: no block fits.
+double slri_tuner_cost_in_warps(const struct slri_tuner *tuner, const struct slri_tuner_launch *launch,
+                                const struct slri_count *count);
 
 // cost.c
 // Notes whether the default scatters its accesses.
