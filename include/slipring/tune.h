@@ -44,7 +44,7 @@ typedef enum slr_tune_metric {
     SLR_TUNE_THROUGHPUT, ///< median time per launch, if 16 launches run one after the other
     SLR_TUNE_TAIL,       ///< 99th percentile of the times of at least 100 launches
     /// Energy of one launch; costs are in microjoules. slipring reads the device's metric "energy_mj" (metrics.h) while
-    /// the launch runs again and again: for at least 0.5 s and 20 steps of the metric, or 4 s and 4 steps. The figure
+    /// the launch runs again and again: for at least 0.5 s and 5 steps of the metric, or 4 s and 4 steps. The figure
     /// is of the whole device, with its idle power and with the work of other programs. Without such a metric, or if
     /// the metric stands still for 4 s, slr_tune fails with UNSUPPORTED, unless slr_tune_desc.measure is set.
     SLR_TUNE_ENERGY

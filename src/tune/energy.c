@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/energy.h"
 
-enum { LEAST_STEPS = 20, LONG_STEPS = 4 };
+enum { LEAST_STEPS = 5, LONG_STEPS = 4 };
 static const uint64_t least_ns = 500000000, long_ns = 4000000000;
 
 enum slri_energy_state slri_energy_note(struct slri_energy *energy, uint64_t now_ns, uint64_t counter_mj,

@@ -9,7 +9,7 @@
 
 enum slri_energy_state {
     SLRI_ENERGY_MORE,  // launch on
-    SLRI_ENERGY_DONE,  // at least 0.5 s and 20 steps, or 4 s and 4 steps, where a launch takes long
+    SLRI_ENERGY_DONE,  // at least 0.5 s and 5 steps, or 4 s and 4 steps, where a launch takes long
     SLRI_ENERGY_STANDS // the counter has not moved for 4 s
 };
 
