@@ -75,6 +75,10 @@ typedef struct slr_candidate {
     size_t model_bytes;   ///< sizeof(slr_device_model), if `model` is given
     slr_plain_call *call; ///< a C function that does the work: slr_decide always measures its time
     void *user;           ///< argument of `call`
+    /// With `model`: an open device on the same processor, which is a candidate too, or NULL. If slr_decide measures
+    /// that device, it corrects the predicted time of this candidate: it multiplies the kernel's predicted time by the
+    /// quotient of the measured and the predicted time of the kernel on that device.
+    slr_device *same_processor;
 } slr_candidate;
 
 #define SLR_MOST_CANDIDATES 16
@@ -190,6 +194,9 @@ typedef struct slr_estimate {
     /// `capacity` is the largest number of calls per second of which 99 % end within slr_work.latency_ns. If latency_ns
     /// is 0, `capacity` is the number of calls per second if each call begins when the previous one ends.
     double capacity;
+    /// 1: the predicted times are corrected by a measurement on slr_candidate.same_processor
+    uint32_t is_corrected;
+    uint32_t reserved;
 } slr_estimate;
 
 /// slr_decision is the recommendation of slr_decide. All times are for one call of the work.
@@ -224,7 +231,8 @@ typedef struct slr_decision {
 /// Threads: any.  Blocks: while slr_decide counts the operations of the kernel and measures devices.  Owns: nothing.
 /// The array `estimates` has room for `count` estimates, one for each candidate, or is NULL.
 /// Errors: INVALID (a NULL argument; a wrong struct_size; no candidates or more than 16; a candidate with none or
-///   several of `device`, `model` and `call`; no kernel and no threads; an argument that slr_launch refuses),
+///   several of `device`, `model` and `call`; a candidate whose `same_processor` is no candidate, or that has no
+///   `model`; no kernel and no threads; an argument that slr_launch refuses),
 ///   UNSUPPORTED (the kernel's work cannot be counted or interpreted; SLR_MEASURE_ALWAYS with a buffer that is NULL),
 ///   COMPILE, NO_MEMORY, and those of slr_launch.
 SLR_API slr_status slr_decide(const slr_work *work, const slr_candidate *candidates, uint32_t count,

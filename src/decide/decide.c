@@ -47,11 +47,25 @@ static slr_status check_model(const slr_device_model *m)
     return SLRI_FAIL(INVALID, "slr_device_model '%.63s': a count or rate is 0, or a time is negative", m->name);
 }
 
+// The open candidate on the same processor; `count` where there is none.
+static uint32_t same_processor_of(const struct deciding *d, uint32_t i)
+{
+    const slr_device *device = d->candidate[i].same_processor;
+    uint32_t at = 0;
+    while (at < d->count && (!device || d->candidate[at].device != device))
+        ++at;
+    return at;
+}
+
 static slr_status take_candidate(struct deciding *d, uint32_t i)
 {
     const slr_candidate *c = &d->candidate[i];
     if ((c->device != NULL) + (c->model != NULL) + (c->call != NULL) != 1)
         return SLRI_FAIL(INVALID, "candidate %u: give one of device, model and call", i);
+    if (c->same_processor && !c->model)
+        return SLRI_FAIL(INVALID, "candidate %u: same_processor is given, and model is not", i);
+    if (c->same_processor && same_processor_of(d, i) == d->count)
+        return SLRI_FAIL(INVALID, "candidate %u: same_processor is no candidate", i);
     d->scale[i] = d->overhead[i] = 1;
     if (c->device)
         return slri_decide_model(c->device, &d->model[i]);
@@ -178,6 +192,18 @@ static void keep_measured(struct deciding *d, uint32_t i)
         d->scale[i] = fmin(fmax(kernel, e->kernel_ns / most_scale) / e->kernel_ns, most_scale);
 }
 
+// Where the count is wrong, or the rates are, both predictions are. Uncorrected, one that is too short would win over
+// what was measured.
+static void correct(struct deciding *d, uint32_t i)
+{
+    uint32_t same = same_processor_of(d, i);
+    if (same == d->count || !d->is_measured[same])
+        return;
+    d->scale[i] = d->scale[same];
+    slri_decide_predict(&d->model[i], &d->counted.figures, d->scale[i], &d->estimate[i]);
+    d->estimate[i].is_corrected = 1;
+}
+
 static slr_status measure_all(struct deciding *d)
 {
     SLRI_TRY(choose_measured(d));
@@ -189,6 +215,8 @@ static slr_status measure_all(struct deciding *d)
             keep_measured(d, i);
         slri_place_close(&d->place[i]);
     }
+    for (uint32_t i = 0; i < d->count; ++i)
+        correct(d, i);
     return status;
 }
 

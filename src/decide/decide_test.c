@@ -345,6 +345,52 @@ static void only_what_is_close_is_measured(void **state)
     close_bench(&b);
 }
 
+// One core of the device's processor, without a launch.
+static slr_device_model plain_call_of(slr_device *device)
+{
+    slr_device_model plain;
+    must(slr_device_get_model(device, &plain));
+    plain.bytes_per_second /= plain.units;
+    plain.flops_per_second /= plain.units;
+    plain.flops64_per_second /= plain.units;
+    plain.instructions_per_second /= plain.units;
+    plain.branch_per_second /= plain.units;
+    plain.units = plain.unit_threads = 1;
+    plain.launch_ns = plain.round_trip_ns = 0;
+    return plain;
+}
+
+// The figures are a small part of the true ones, so all predictions are far too short.
+static void a_wrong_prediction_does_not_win_over_a_measurement_on_the_same_processor(void **state)
+{
+    (void)state;
+    enum { N = 1 << 17 };
+    struct bench b = open_bench("cpu?engine=interpreted&threads=2", "add", N);
+    set_arguments(&b, N);
+    const slr_device_model plain = plain_call_of(b.device);
+    const slr_candidate candidates[] = {{.device = b.device},
+                                        {.model = &plain, .model_bytes = sizeof plain, .same_processor = b.device}};
+    b.work.instructions = b.work.flops = b.work.memory_bytes = 16;
+    b.work.budget_ns = 1;
+    b.work.measure = SLR_MEASURE_NEVER;
+    decide(&b, candidates, 2);
+    assert_int_equal(b.decision.candidate, 1);
+    assert_int_equal(b.estimates[1].is_corrected, 0);
+    const double predicted_ns = b.estimates[0].kernel_ns, plain_ns = b.estimates[1].kernel_ns;
+    b.work.measure = SLR_MEASURE_ALWAYS;
+    decide(&b, candidates, 2);
+    assert_int_equal(b.decision.candidate, 0);
+    const slr_estimate *e = b.estimates;
+    assert_int_equal(e[0].is_corrected, 0);
+    assert_int_equal(e[1].is_corrected, 1);
+    assert_int_equal(e[1].by, SLR_BY_MODEL);
+    const double kernel_ns = e[0].measured_ns - fmin(e[0].launch_ns, 0.9 * e[0].measured_ns);
+    assert_true(fabs(e[1].call_ns / (plain_ns * kernel_ns / predicted_ns) - 1) < 1e-6);
+    assert_true(e[1].predicted_ns == e[1].call_ns);
+    says(&b.decision, " (predicted, corrected by a measurement): ");
+    close_bench(&b);
+}
+
 static void every_device_that_opens_is_measured(void **state)
 {
     (void)state;
@@ -401,6 +447,12 @@ static void what_cannot_be_decided_is_refused(void **state)
     work.threads = work.flops = 1;
     refuses(slr_decide(&work, &none, 1, NULL, &decision), INVALID, "give one of device, model and call");
     refuses(slr_decide(&work, &both, 1, NULL, &decision), INVALID, "give one of device, model and call");
+    struct bench other = open_bench("cpu?engine=interpreted", "add", 16);
+    const slr_candidate absent = {.model = &gpu, .model_bytes = sizeof gpu, .same_processor = other.device};
+    refuses(slr_decide(&work, &absent, 1, NULL, &decision), INVALID, "candidate 0: same_processor is no candidate");
+    const slr_candidate itself = {.device = other.device, .same_processor = other.device};
+    refuses(slr_decide(&work, &itself, 1, NULL, &decision), INVALID, "same_processor is given, and model is not");
+    close_bench(&other);
     slr_device_model broken = gpu;
     broken.upload_bytes_per_second = 0;
     const slr_candidate bad = {.model = &broken, .model_bytes = sizeof broken};
@@ -434,6 +486,7 @@ int main(void)
         cmocka_unit_test(open_devices_and_plain_calls_are_measured_on_copies),
         cmocka_unit_test(a_call_after_another_candidates_does_not_count),
         cmocka_unit_test(only_what_is_close_is_measured),
+        cmocka_unit_test(a_wrong_prediction_does_not_win_over_a_measurement_on_the_same_processor),
         cmocka_unit_test(every_device_that_opens_is_measured),
         cmocka_unit_test(what_waits_for_input_is_counted_once_for_all),
         cmocka_unit_test(what_cannot_be_decided_is_refused),

@@ -232,9 +232,11 @@ static void add_time(struct words *words, double ns)
         add_words(words, "%.2f s", ns / 1e9);
 }
 
-static const char *name_of(uint32_t by)
+static const char *source_of(const slr_estimate *e)
 {
-    return by == SLR_BY_MEASUREMENT ? "measured" : "predicted";
+    return e->by == SLR_BY_MEASUREMENT ? "measured"
+           : e->is_corrected           ? "predicted, corrected by a measurement"
+                                       : "predicted";
 }
 
 // "cpu: 12.0 us (predicted)"; what is no call_ns alone says so, because readers compare it with call_ns.
@@ -243,7 +245,7 @@ static void add_cost(struct words *words, const slr_estimate *e, const slr_work 
     const double cost = cost_of_work(e, work);
     add_words(words, "%s: ", e->name);
     add_time(words, cost);
-    add_words(words, " (%s)", name_of(e->by));
+    add_words(words, " (%s)", source_of(e));
     if (isinf(cost))
         return;
     if (is_p99(work))

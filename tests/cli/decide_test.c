@@ -133,6 +133,13 @@ static void contents_of_buffers_count(void **state)
          "\"by\": \"measured\"");
     says(SAXPY "--size 4096 --device 'cpu?engine=interpreted' --predict --json | grep -c '\"measured\"'; true", 0,
          "0\n");
+    // Then the same processor's plain call is predicted from that measurement.
+    says(SAXPY "--size 4096 --device 'cpu?engine=interpreted' --device 'cpu?engine=interpreted' --budget 1ns --json | "
+               "grep -c '\"corrected\": true'",
+         0, "2\n");
+    says(SAXPY "--size 4096 --device 'cpu?engine=interpreted' --device 'cpu?engine=interpreted' --budget 1ns", 0,
+         "\n  corrected: predicted; the kernel's time is multiplied by ");
+    says(SAXPY "--size 4096 --device 'cpu?engine=interpreted' --predict | grep -c corrected; true", 0, "0\n");
 }
 
 // Of lists that are sorted already; the workload's other arguments and its size stay.

@@ -45,8 +45,8 @@ static int add_model(deciding *d, const slr_device_model *model)
     return EXIT_DONE;
 }
 
-// One core without a launch.
-static int add_plain_call(deciding *d, const slr_device_model *cpu)
+// One core without a launch. `device`: that of `cpu`, or NULL.
+static int add_plain_call(deciding *d, const slr_device_model *cpu, slr_device *device)
 {
     slr_device_model one = *cpu;
     char name[sizeof one.name];
@@ -59,7 +59,10 @@ static int add_plain_call(deciding *d, const slr_device_model *cpu)
     one.branch_per_second /= cpu->units;
     one.units = one.unit_threads = 1;
     one.launch_ns = one.round_trip_ns = 0;
-    return add_model(d, &one);
+    int end = add_model(d, &one);
+    if (end == EXIT_DONE)
+        d->candidates[d->count - 1].same_processor = device;
+    return end;
 }
 
 // What is predicted of it would stand beside what is measured of others.
@@ -108,7 +111,8 @@ static int add_device(deciding *d, const char *spec)
     if (status != SLR_OK)
         return say_failure(status, spec);
     d->candidates[d->count++] = (slr_candidate){.device = device};
-    return model.device_class == SLR_DEVICE_CPU && predicts_plain_call(d) ? add_plain_call(d, &model) : EXIT_DONE;
+    return model.device_class == SLR_DEVICE_CPU && predicts_plain_call(d) ? add_plain_call(d, &model, device)
+                                                                          : EXIT_DONE;
 }
 
 static int add_all_devices(deciding *d)
@@ -141,7 +145,7 @@ static int add_candidates(deciding *d)
             end = add_model(d, &model);
         if (end == EXIT_DONE && model.device_class == SLR_DEVICE_CPU) {
             has_cpu = true;
-            end = predicts_plain_call(d) ? add_plain_call(d, &model) : EXIT_DONE;
+            end = predicts_plain_call(d) ? add_plain_call(d, &model, NULL) : EXIT_DONE;
         }
     }
     if (end != EXIT_DONE || has_cpu)

@@ -37,12 +37,23 @@ static const char *counted_name(uint32_t counted)
 
 static void print_estimate(const slr_estimate *e)
 {
-    say_out("  %-34s %12.1f  %-9s %10.1f %10.1f %12.1f  %-10s  %5.1f %%", e->name, e->call_ns / 1e3, by_name(e->by),
-            e->copy_ns / 1e3, e->launch_ns / 1e3, e->kernel_ns / 1e3, bound_name(e->bound), 100 * e->busy);
+    say_out("  %-34s %12.1f  %-9s %10.1f %10.1f %12.1f  %-10s  %5.1f %%", e->name, e->call_ns / 1e3,
+            e->is_corrected ? "corrected" : by_name(e->by), e->copy_ns / 1e3, e->launch_ns / 1e3, e->kernel_ns / 1e3,
+            bound_name(e->bound), 100 * e->busy);
     if (isinf(e->p99_ns))
         say_out("  %12s %12.3g\n", "overloaded", e->capacity);
     else
         say_out("  %12.1f %12.3g\n", e->p99_ns / 1e3, e->capacity);
+}
+
+static void print_corrected(const decide_answer *answer)
+{
+    bool is_any = false;
+    for (uint32_t i = 0; i < answer->count; i++)
+        is_any = is_any || answer->estimates[i].is_corrected;
+    if (is_any)
+        say_out(
+            "  corrected: predicted; the kernel's time is multiplied by measured / predicted of the same processor\n");
 }
 
 static bool is_call(const slr_estimate *e)
@@ -83,6 +94,7 @@ void decide_print(const decide_options *options, const decide_answer *answer)
         print_estimate(&e[i]);
     if (options->work.latency_ns > 0)
         say_out("  calls/s: the most of which 99 %% end within %.6g us\n", (double)options->work.latency_ns / 1e3);
+    print_corrected(answer);
     print_crossover(&options->work, d, &e[d->candidate], &e[d->next]);
     say_out("  a launch: %llu threads, %.3g instructions, %.3g flops, %.3g bytes of memory (%s); divergence %.2f\n",
             (unsigned long long)d->threads, (double)d->instructions, (double)(d->flops + d->flops64),
@@ -101,6 +113,7 @@ static json_t *estimate_json(const slr_estimate *e)
     json_t *object = json_pack("{s:o, s:s, s:s, s:f}", "name", kernel_text(e->name), "class",
                                decide_class_name(e->device_class), "by", by_name(e->by), "call_ns", e->call_ns);
     json_object_set_new(object, "predicted_ns", e->predicted_ns > 0 ? json_real(e->predicted_ns) : json_null());
+    json_object_set_new(object, "corrected", json_boolean(e->is_corrected));
     json_object_set_new(object, "measured_ns", e->samples > 0 ? json_real(e->measured_ns) : json_null());
     json_t *more =
         json_pack("{s:i, s:s, s:f, s:f, s:f, s:f, s:s, s:f, s:o, s:o, s:o}", "samples", (int)e->samples, "parts_by",
