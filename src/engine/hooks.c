@@ -6,6 +6,7 @@
 const struct slri_hooks *slri_hooks_table;
 uint32_t slri_observed;
 _Thread_local struct slri_site slri_site;
+_Thread_local bool slri_site_is_kept;
 
 void slri_hooks_set(const struct slri_hooks *hooks)
 {

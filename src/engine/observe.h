@@ -24,13 +24,34 @@ static inline bool slri_is_traced(void)
 }
 
 extern _Thread_local struct slri_site slri_site; // of the calling thread's last call, while somebody watches
+extern _Thread_local bool slri_site_is_kept;     // the last call goes on, and what it calls is not of the program
 
 // First in a public function that submits, copies or waits.
 #define SLRI_OBSERVE_SITE(list)                                                                                        \
     do {                                                                                                               \
-        if (slri_is_observed())                                                                                        \
+        if (slri_is_observed() && !slri_site_is_kept)                                                                  \
             slri_site = (struct slri_site){__builtin_return_address(0), (list)};                                       \
     } while (0)
+
+static inline bool slri_site_keep(const void *at)
+{
+    if (!slri_is_observed() || slri_site_is_kept)
+        return false;
+    slri_site = (struct slri_site){at, false};
+    slri_site_is_kept = true;
+    return true;
+}
+static inline void slri_site_let_go(const bool *keeps)
+{
+    if (*keeps)
+        slri_site_is_kept = false;
+}
+
+// First in a public function that calls such functions: until it returns, what they do is its caller's, not of a line
+// in the library.
+#define SLRI_OBSERVE_SITE_OF_ALL()                                                                                     \
+    __attribute__((cleanup(slri_site_let_go), unused)) const bool slri_keeps_site =                                    \
+        slri_site_keep(__builtin_return_address(0))
 
 // A look at the clock (base/tick.h) for what follows, or 0: nobody watches.
 static inline uint64_t slri_observe_begin(void)

@@ -174,6 +174,43 @@ static void each_place_in_the_program_has_a_row_for_each_kind_of_call(void **sta
     slr_device_close(device);
 }
 
+// Four lines are four rows, each with its number of launches: had they the library's own line, they would be one.
+static void a_kernel_that_is_timed_is_launched_by_the_line_that_times_it(void **state)
+{
+    (void)state;
+    slr_device *device = open_device(DEVICE);
+    slr_program *program;
+    slr_kernel *kernel;
+    slr_buffer *buffer;
+    slr_stream *stream;
+    slr_timing timing;
+    must(slr_program_from_text(device, "add.cu", KERNEL, NULL, &program));
+    must(slr_program_get_kernel(program, NULL, &kernel));
+    must(slr_buffer_create(device, 32 * sizeof(float), &buffer));
+    must(slr_stream_default(device, &stream));
+    const slr_arg args[] = {slr_arg_buffer(buffer), slr_arg_float(1)};
+    const slr_shape shape = SLR_GRID(1, 32, 0);
+    slr_timing_desc desc = SLR_TIMING_DESC_INIT;
+    desc.no_warm_up = 1;
+    desc.repeats = 11;
+    must(slr_profile_kernel(kernel, shape, args, 2, &desc, &timing));
+    desc.repeats = 12;
+    must(slr_profile_kernel(kernel, shape, args, 2, &desc, &timing));
+    desc.repeats = 13;
+    must((slr_profile_kernel)(kernel, shape, args, 2, &desc, &timing));
+    desc.repeats = 14;
+    must((slr_profile_kernel)(kernel, shape, args, 2, &desc, &timing));
+    for (int i = 0; i < 15; ++i) // of their own line again
+        must(slr_launch(stream, kernel, shape, args, 2, NULL));
+    must(slr_stream_finish(stream, LONG));
+    for (uint32_t n = 11; n <= 15; ++n)
+        assert_int_equal(caller_of("launch", n).n, n);
+    slr_buffer_destroy(buffer);
+    slr_kernel_destroy(kernel);
+    slr_program_destroy(program);
+    slr_device_close(device);
+}
+
 // Work of slipring's own in a stream is none of the program's commands.
 static void compiling_ahead_is_no_command(void **state)
 {
@@ -358,6 +395,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(each_kernel_and_each_way_of_copying_has_a_row, begin, end),
         cmocka_unit_test_setup_teardown(a_kernels_work_is_counted_and_judged, begin, end),
         cmocka_unit_test_setup_teardown(each_place_in_the_program_has_a_row_for_each_kind_of_call, begin, end),
+        cmocka_unit_test_setup_teardown(a_kernel_that_is_timed_is_launched_by_the_line_that_times_it, begin, end),
         cmocka_unit_test_setup_teardown(compiling_ahead_is_no_command, begin, end),
         cmocka_unit_test_setup_teardown(memory_that_is_taken_is_counted, begin, end),
         cmocka_unit_test_setup_teardown(copies_outside_of_streams_are_counted, begin, end),

@@ -4,6 +4,7 @@
 #include "base/sized.h"
 #include "base/status.h"
 #include "device/kernel.h"
+#include "engine/observe.h"
 #include "tune/contest.h"
 
 #include <slipring/event.h>
@@ -125,6 +126,7 @@ static slr_status time_kernel(struct timing *t, slr_timing *out)
 slr_status slr_profile_kernel_sized(slr_kernel *kernel, slr_shape shape, const slr_arg *args, uint32_t count,
                                     const slr_timing_desc *desc, slr_timing *out, size_t bytes)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     struct timing t = {.kernel = kernel, .shape = shape, .args = args, .arg_count = count};
     slr_timing timing = {0};
     if (!kernel || !out || (!args && count))
@@ -143,5 +145,6 @@ slr_status slr_profile_kernel_sized(slr_kernel *kernel, slr_shape shape, const s
 slr_status(slr_profile_kernel)(slr_kernel *kernel, slr_shape shape, const slr_arg *args, uint32_t count,
                                const slr_timing_desc *desc, slr_timing *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     return slr_profile_kernel_sized(kernel, shape, args, count, desc, out, SLRI_FIRST_slr_timing);
 }
