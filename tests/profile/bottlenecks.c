@@ -152,7 +152,7 @@ static void launch_loop(bool bad)
     TRY(slr_graph_create(device, &graph));
     if (!bad)
         TRY(slr_graph_begin(graph, stream));
-    for (int i = 0; i < (bad ? 600 : 100); ++i)
+    for (int i = 0; i < (bad ? 1200 : 200); ++i)
         launch(1, 4);
     if (!bad) {
         TRY(slr_graph_end(graph));

@@ -348,6 +348,13 @@ static void rows_of_two_devices_say_which(void **state)
     holds_of_report(!strstr(output, "\nkernel                   device "));
 }
 
+static void figures_of_advice_have_no_exponents(void **state)
+{
+    (void)state;
+    ends("-- \"$SLIPRING_BINARY_DIR\"/tests/bottlenecks 'tight launch loop' yes", 0);
+    holds_of_report(strstr(output, "\n    launches at one place: 1200 (limit 500)\n"));
+}
+
 static void the_report_has_the_kernel_its_lines_and_its_bound(void **state)
 {
     (void)state;
@@ -464,6 +471,7 @@ int main(void)
         cmocka_unit_test(the_report_goes_to_a_file_apart_from_the_programs_output),
         cmocka_unit_test(loading_is_no_compiling),
         cmocka_unit_test(rows_of_two_devices_say_which),
+        cmocka_unit_test(figures_of_advice_have_no_exponents),
         cmocka_unit_test(the_report_has_the_kernel_its_lines_and_its_bound),
         cmocka_unit_test(the_line_that_takes_the_time_is_named_whichever_it_is),
         cmocka_unit_test(ceilings_that_a_kernel_exceeds_are_measured_again),

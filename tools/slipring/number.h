@@ -29,4 +29,9 @@ bool number_parse_duration(const char *text, uint64_t *to_ns);
 /// fewest digits that read back as the same value.
 size_t number_print(slr_scalar scalar, const void *from, char *to);
 
+/// Prints about three digits of `value` for people, as "3200", "99.7" and "0.04": all digits before the point, and an
+/// exponent only where the number is below 1e-6 or from 1e15 on. `to` has room for NUMBER_TEXT_MAX characters. Gives
+/// `to`.
+const char *number_print_rounded(double value, char *to);
+
 #endif

@@ -149,3 +149,24 @@ size_t number_print(slr_scalar scalar, const void *from, char *to)
     *to = '\0';
     return 0;
 }
+
+// From 1,000 on %.3g has an exponent, and below 1e-4.
+const char *number_print_rounded(double value, char *to)
+{
+    const double size = fabs(value);
+    int decimals = 0;
+    if (!(size == 0 || (size >= 1e-6 && size < 1e15))) {
+        snprintf(to, NUMBER_TEXT_MAX, "%.3g", value);
+        return to;
+    }
+    for (double least = 100; size > 0 && size < least; least /= 10)
+        decimals++;
+    snprintf(to, NUMBER_TEXT_MAX, "%.*f", decimals, value);
+    if (decimals > 0) { // without the zeros at the end
+        size_t length = strlen(to);
+        while (to[length - 1] == '0')
+            length--;
+        to[to[length - 1] == '.' ? length - 1 : length] = '\0';
+    }
+    return to;
+}

@@ -195,6 +195,21 @@ static void whole_numbers_are_printed_to_their_limits(void **state)
     assert_string_equal(text, "-128");
 }
 
+static void people_get_about_three_digits_and_no_exponent(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {
+        {0, "0"},           {3200, "3200"},           {3213.4, "3213"}, {100, "100"},       {99.96, "100"},
+        {99.7, "99.7"},     {1.236, "1.24"},          {0.8, "0.8"},     {0.0399, "0.0399"}, {0.00001234, "0.0000123"},
+        {-2500.5, "-2500"}, {123456789, "123456789"}, {1e15, "1e+15"},  {1e-7, "1e-07"},    {(double)INFINITY, "inf"}};
+    char text[NUMBER_TEXT_MAX];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(number_print_rounded(cases[i].value, text), cases[i].text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +219,7 @@ int main(void)
         cmocka_unit_test(floats_are_printed_with_the_fewest_digits),
         cmocka_unit_test(what_is_printed_reads_back_as_the_same_bits),
         cmocka_unit_test(whole_numbers_are_printed_to_their_limits),
+        cmocka_unit_test(people_get_about_three_digits_and_no_exponent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "profile/profile.h"
 #include "kernel/kernel.h"
 #include "line.h"
+#include "number.h"
 #include "say.h"
 
 #include <stdlib.h>
@@ -303,7 +304,9 @@ static void print_advice(const profile *p)
     say_out("\n%s\n", p->advised != 0 ? "advice:" : "advice: none (no rule found a bottleneck)");
     for (uint32_t i = 0; i < p->advised; i++) {
         const slr_diagnosis *d = &p->advice[i];
-        say_out("  %s. %s\n    %s: %.3g (limit %.3g)\n    ", d->name, d->text, d->measure, d->figure, d->limit);
+        char figure[NUMBER_TEXT_MAX], limit[NUMBER_TEXT_MAX];
+        say_out("  %s. %s\n    %s: %s (limit %s)\n    ", d->name, d->text, d->measure,
+                number_print_rounded(d->figure, figure), number_print_rounded(d->limit, limit));
         if (d->line != 0)
             say_out("%s:%u: %s\n    instead: ", d->file, d->line, source_line(d->file, d->line));
         else if (d->offset != 0)
