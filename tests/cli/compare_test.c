@@ -134,6 +134,53 @@ static void what_has_nothing_beside_it_is_said(void **state)
     says("$S bench compare old.json other.json --any-device", 0, "1 same");
 }
 
+static void a_partial_run_is_named(void **state)
+{
+    (void)state;
+#define PARTIAL                                                                                                        \
+    "{\"bench\": \"add\", \"device\": \"cpu\", \"rows\": [{\"name\": \"vector_add\", \"stat\": \"\", "                 \
+    "\"value\": %d, \"unit\": \"elements/s\", \"better\": \"more\"}], \"whole\": %s}\n"
+    char text[600];
+    snprintf(text, sizeof text, PARTIAL, 1000, "true");
+    write_file("whole.json", text);
+    snprintf(text, sizeof text, PARTIAL PARTIAL, 1000, "true", 1000, "false");
+    write_file("partial.json", text);
+    snprintf(text, sizeof text, PARTIAL, 500, "false");
+    write_file("slow.json", text);
+    says("$S bench compare whole.json whole.json", 0, "1 same");
+    says("$S bench compare whole.json whole.json | grep -c partial; true", 0, "0\n");
+#define NAMED "'partial.json': run 2 ('add') is partial: the measurement of a row failed"
+    says("$S bench compare whole.json partial.json", 4, NAMED);
+    says("$S bench compare whole.json partial.json", 4, "1 same");
+    says("$S bench compare partial.json whole.json --markdown", 4, NAMED);
+    says("$S bench compare partial.json whole.json --json", 4, "\"partial_runs\": 1");
+    says("$S bench compare whole.json partial.json whole.json", 0, NAMED); // history alone
+    says("$S bench compare whole.json slow.json", 1, "run 1 ('add') is partial");
+}
+
+// What is left out would make a row seem better than it is.
+static void a_row_with_a_sample_that_is_not_above_0_is_not_compared(void **state)
+{
+    (void)state;
+#define SAMPLES                                                                                                        \
+    "{\"bench\": \"latency\", \"device\": \"cpu\", \"rows\": [{\"name\": \"rtt\", \"stat\": \"p50\", \"value\": 12, "  \
+    "\"unit\": \"ns\", \"better\": \"less\", \"values\": [12, 12, %s, 12]}]}"
+    char text[400];
+    snprintf(text, sizeof text, SAMPLES, "12");
+    write_file("good.json", text);
+    static const char *const samples[] = {"0", "-3", "null"};
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; ++i) {
+        snprintf(text, sizeof text, SAMPLES, samples[i]);
+        write_file("zero.json", text);
+        says("$S bench compare good.json zero.json", 4, "0 in one file alone, 1 not above 0; ");
+        says("$S bench compare zero.json good.json", 4, "a sample of the row is 0 or no number");
+        says("$S bench compare good.json zero.json --markdown", 4, "| not above 0 |");
+        says("$S bench compare good.json zero.json --json | tr -d ' \n'", 0,
+             "\"new_samples\":3,\"not_above_0\":1,\"verdict\":\"notabove0\"");
+    }
+    says("$S bench compare good.json good.json | grep -c 'not above 0'; true", 0, "0\n");
+}
+
 static void mistakes_are_said(void **state)
 {
     (void)state;
@@ -180,6 +227,8 @@ int main(void)
         cmocka_unit_test(scatter_is_not_decided_and_fails_nothing),
         cmocka_unit_test(runs_of_a_file_are_samples),
         cmocka_unit_test(what_has_nothing_beside_it_is_said),
+        cmocka_unit_test(a_partial_run_is_named),
+        cmocka_unit_test(a_row_with_a_sample_that_is_not_above_0_is_not_compared),
         cmocka_unit_test(mistakes_are_said),
         cmocka_unit_test(rows_of_a_run_carry_their_samples),
     };

@@ -58,7 +58,7 @@ static const char exit_codes[] = "Exit codes:\n"
                                  "    2  the command line is wrong: an unknown verb, option, value, device,\n"
                                  "       kernel or handler, or an output that is also an input\n"
                                  "    3  the device is missing or cannot run this\n"
-                                 "    4  'bench compare': a row has nothing to be compared with\n"
+                                 "    4  'bench compare': the comparison is incomplete, and no row has regressed\n"
                                  "  130  interrupted by SIGINT\n"
                                  "  143  interrupted by SIGTERM; 0 if all rows read were handled\n";
 

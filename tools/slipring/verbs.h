@@ -8,7 +8,7 @@ enum {
     EXIT_FAILED = 1,     // the work failed: a source that does not compile, a bad row, a device that was lost
     EXIT_USAGE = 2,      // the command line asks for something that does not exist
     EXIT_NO_DEVICE = 3,  // the device cannot run that here
-    EXIT_NO_BASELINE = 4 // of `bench compare`: a row has nothing to be compared with
+    EXIT_NO_BASELINE = 4 // of `bench compare`: the comparison is incomplete
 };
 
 // By a signal: interrupt_exit_code().

@@ -15,7 +15,8 @@ typedef enum compare_end {
     COMPARE_DECIDED,
     COMPARE_NEW,     // not in OLD
     COMPARE_MISSING, // not in NEW
-    COMPARE_NEITHER  // of its unit neither less nor more is better, or a value is 0
+    COMPARE_NEITHER, // of its unit neither less nor more is better
+    COMPARE_UNUSABLE // a sample in OLD or NEW is no number above 0, so that it is part of no ratio
 } compare_end;
 
 /// One row of one benchmark, in all files.
@@ -23,9 +24,10 @@ typedef struct compare_row {
     const char *bench, *device, *description, *name, *stat, *unit; // the files'
     bool is_latency, by_ratio;
     compare_end end;
-    slr_comparison result; // of COMPARE_DECIDED
-    unsigned old_samples, new_samples;
-    double history[COMPARE_FILES]; // medians, in the files' order; 0: not there
+    slr_comparison result;             // of COMPARE_DECIDED
+    unsigned old_samples, new_samples; // numbers above 0
+    unsigned unusable;                 // other samples in OLD and NEW
+    double history[COMPARE_FILES];     // medians, in the files' order; 0: not there
 } compare_row;
 
 typedef struct compare {
@@ -37,7 +39,8 @@ typedef struct compare {
     compare_row *rows;
     size_t row_count;
     unsigned fewest_runs; // of a decided row in OLD or NEW; 0: no row is decided
-    unsigned regressed, improved, same, undecided, unmatched;
+    unsigned regressed, improved, same, undecided, unmatched, unusable;
+    unsigned partial; // runs in OLD and NEW of which a part failed
 } compare;
 
 /// Reads the files. An exit code; what is not EXIT_DONE has been said.
@@ -47,6 +50,9 @@ int compare_read(compare *compare);
 int compare_decide(compare *compare);
 
 void compare_free(compare *compare);
+
+/// Whether the run, one of a file's objects, says that a part of it failed.
+bool compare_is_partial(const json_t *run);
 
 /// The exit code that the verdicts make.
 int compare_exit_code(const compare *compare);

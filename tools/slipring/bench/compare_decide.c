@@ -76,6 +76,20 @@ int compare_read(compare *compare)
     return EXIT_DONE;
 }
 
+bool compare_is_partial(const json_t *run)
+{
+    return json_is_false(json_object_get(run, "whole")); // files of 0.1 have none
+}
+
+static void count_partial(compare *compare)
+{
+    size_t at;
+    json_t *run;
+    for (unsigned i = 0; i < 2; i++)
+        json_array_foreach(compare->files[i == 0 ? 0 : compare->file_count - 1], at, run) compare->partial +=
+            compare_is_partial(run);
+}
+
 // ---- which rows there are ------------------------------------------------------------------------------------------
 
 static bool is_row(const compare_row *row, const json_t *run, const json_t *object)
@@ -131,13 +145,15 @@ static int note_rows(compare *compare)
 
 typedef struct samples {
     double *items;
-    unsigned count;
+    unsigned count, unusable;
 } samples;
 
 static void add_sample(samples *to, double value)
 {
-    if (value <= 0)
+    if (value <= 0) {
+        to->unusable++;
         return;
+    }
     to->items = memory_grow(to->items, to->count + 1, sizeof *to->items);
     to->items[to->count++] = value;
 }
@@ -238,6 +254,11 @@ static int compare_one(compare *compare, compare_row *row)
     }
     row->old_samples = sides[0].count;
     row->new_samples = sides[1].count;
+    row->unusable = sides[0].unusable + sides[1].unusable;
+    if (row->end == COMPARE_DECIDED && row->unusable != 0) {
+        row->end = COMPARE_UNUSABLE;
+        compare->unusable++;
+    }
     if (row->end == COMPARE_DECIDED && (sides[0].count == 0 || sides[1].count == 0)) {
         row->end = sides[0].count == 0 ? COMPARE_NEW : COMPARE_MISSING;
         compare->unmatched++;
@@ -254,6 +275,7 @@ static int compare_one(compare *compare, compare_row *row)
 int compare_decide(compare *compare)
 {
     int end = note_rows(compare);
+    count_partial(compare);
     for (size_t i = 0; i < compare->row_count && end == EXIT_DONE; i++)
         end = compare_one(compare, &compare->rows[i]);
     return end;
@@ -262,9 +284,8 @@ int compare_decide(compare *compare)
 int compare_exit_code(const compare *compare)
 {
     const unsigned decided = compare->regressed + compare->improved + compare->same + compare->undecided;
-    return compare->regressed != 0                   ? EXIT_FAILED
-           : compare->unmatched != 0 || decided == 0 ? EXIT_NO_BASELINE
-                                                     : EXIT_DONE;
+    const bool is_incomplete = compare->unmatched != 0 || compare->unusable != 0 || compare->partial != 0;
+    return compare->regressed != 0 ? EXIT_FAILED : is_incomplete || decided == 0 ? EXIT_NO_BASELINE : EXIT_DONE;
 }
 
 void compare_free(compare *compare)

@@ -8,16 +8,38 @@
 
 const char *compare_verdict(const compare_row *row)
 {
-    static const char *const otherwise[] = {"", "new", "missing", "neither is better"};
+    static const char *const otherwise[] = {"", "new", "missing", "neither is better", "not above 0"};
     return row->end == COMPARE_DECIDED ? slr_verdict_name(row->result.verdict) : otherwise[row->end];
 }
 
 static void summarise_verdicts(const compare *c, char *to, size_t room)
 {
     const unsigned decided = c->regressed + c->improved + c->same + c->undecided;
-    snprintf(to, room, "%s%u regressed, %u improved, %u same, %u not decided, %u in one file alone; tolerance %.3g %%",
+    char unusable[40] = "";
+    if (c->unusable != 0)
+        snprintf(unusable, sizeof unusable, ", %u not above 0", c->unusable);
+    snprintf(to, room,
+             "%s%u regressed, %u improved, %u same, %u not decided, %u in one file alone%s; tolerance %.3g %%",
              decided != 0 ? "" : "No row can be compared: ", c->regressed, c->improved, c->same, c->undecided,
-             c->unmatched, 100 * c->tolerance);
+             c->unmatched, unusable, 100 * c->tolerance);
+}
+
+static void show_partial(const char *path, size_t at, const json_t *run)
+{
+    const char *bench = json_string_value(json_object_get(run, "bench"));
+    if (compare_is_partial(run))
+        say_out("'%s': run %zu ('%s') is partial: the measurement of a row failed, so rows may be missing.\n", path,
+                at + 1, bench != NULL ? bench : "");
+}
+
+static void show_incomplete(const compare *c)
+{
+    size_t at;
+    json_t *run;
+    for (unsigned i = 0; i < c->file_count; i++)
+        json_array_foreach(c->files[i], at, run) show_partial(c->paths[i], at, run);
+    if (c->unusable != 0)
+        say_out("not above 0: a sample of the row is 0 or no number, so the row is not compared.\n");
 }
 
 static bool has_few_runs(const compare *c)
@@ -49,6 +71,7 @@ void compare_show_table(const compare *c)
     summarise_verdicts(c, summary, sizeof summary);
     printf("\n%s\nspeed: below 1 is slower. x floor: the row's ratio to the floor that was measured beside it.\n",
            summary);
+    show_incomplete(c);
     if (has_few_runs(c))
         printf("%s\n", few_runs);
 }
@@ -71,6 +94,9 @@ void compare_show_markdown(const compare *c)
             say_out("| | ");
         say_out("%s%s%s |\n", is_bad ? "**" : "", compare_verdict(row), is_bad ? "**" : "");
     }
+    if (c->partial != 0 || c->unusable != 0)
+        putchar('\n');
+    show_incomplete(c);
     if (has_few_runs(c))
         printf("\n%s\n", few_runs);
 }
@@ -82,11 +108,11 @@ static json_t *row_object(const compare *c, const compare_row *row)
     json_t *history = json_array();
     for (unsigned i = 0; i < c->file_count; i++)
         json_array_append_new(history, row->history[i] > 0 ? json_real(row->history[i]) : json_null());
-    json_t *object =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:s, s:o}", "bench", row->bench, "device", row->device,
-                  "name", row->name, "stat", row->stat, "unit", row->by_ratio ? "x floor" : row->unit, "better",
-                  row->is_latency ? "less" : "more", "old_samples", (int)row->old_samples, "new_samples",
-                  (int)row->new_samples, "verdict", compare_verdict(row), "history", history);
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:s, s:o}", "bench", row->bench, "device",
+                               row->device, "name", row->name, "stat", row->stat, "unit",
+                               row->by_ratio ? "x floor" : row->unit, "better", row->is_latency ? "less" : "more",
+                               "old_samples", (int)row->old_samples, "new_samples", (int)row->new_samples,
+                               "not_above_0", (int)row->unusable, "verdict", compare_verdict(row), "history", history);
     if (row->end == COMPARE_DECIDED) {
         json_object_set_new(object, "old", json_real(row->result.target));
         json_object_set_new(object, "new", json_real(row->result.value));
@@ -105,8 +131,8 @@ json_t *compare_object(const compare *c)
         json_array_append_new(files, json_string(c->paths[i]));
     for (size_t i = 0; i < c->row_count; i++)
         json_array_append_new(rows, row_object(c, &c->rows[i]));
-    return json_pack("{s:o, s:f, s:i, s:i, s:i, s:i, s:i, s:i, s:o}", "files", files, "tolerance", c->tolerance,
-                     "fewest_runs", (int)c->fewest_runs, "regressed", (int)c->regressed, "improved", (int)c->improved,
-                     "same", (int)c->same, "not_decided", (int)c->undecided, "in_one_file_alone", (int)c->unmatched,
-                     "rows", rows);
+    return json_pack("{s:o, s:f, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o}", "files", files, "tolerance",
+                     c->tolerance, "fewest_runs", (int)c->fewest_runs, "regressed", (int)c->regressed, "improved",
+                     (int)c->improved, "same", (int)c->same, "not_decided", (int)c->undecided, "in_one_file_alone",
+                     (int)c->unmatched, "not_above_0", (int)c->unusable, "partial_runs", (int)c->partial, "rows", rows);
 }
