@@ -179,6 +179,15 @@ static void what_is_wrong_is_said(void **state)
     says("\"$S\" decide --print-model --device 'cpu?engine=interpreted' | sed 's/\"units\": [0-9]*/\"units\": 0/' > "
          "bad.json; " SAXPY "--size 10 --model bad.json 2>&1",
          2, "\"units\" must be a whole number above 0");
+#define OWN(edit)                                                                                                      \
+    "\"$S\" decide --print-model --device 'cpu?engine=interpreted' | sed 's/" edit "/' > bad.json; " SAXPY             \
+    "--size 10 --predict --model bad.json 2>&1"
+    says(OWN("\"name\": \".*\"/\"name\": 5"), 2, "--model 'bad.json': \"name\" must be a string\n");
+    says(OWN("\"name\": \".*\"/\"name\": null"), 2, "--model 'bad.json': \"name\" must be a string\n");
+    says(OWN("\"unified\": [a-z]*/\"unified\": 1"), 2, "--model 'bad.json': \"unified\" must be true or false\n");
+    says("echo '{\"name\": 5, \"class\": \"gpu\"}' > few.json; " SAXPY "--size 10 --model few.json 2>&1", 2,
+         "\"name\" must be a string\n");
+    says("echo '[1]' > list.json; " SAXPY "--size 10 --model list.json 2>&1", 2, "must be one JSON object\n");
     says(SAXPY "--size 10 --wait-share 1 2>&1", 2, "--wait-share: '1' is not a number from 0 to below 1\n");
     says(SAXPY "--size 10 --rate 1e13 2>&1", 2, "--rate: '1e13' is not a number from 0 to 1e+12\n");
     says(SAXPY "--size 10 --divergence 2 2>&1", 2, "--divergence: '2' is not a number from 0 to 1\n");

@@ -75,12 +75,27 @@ static int take_class(const json_t *object, const char *path, slr_device_model *
                                               path);
 }
 
+// Without a name, the file's; without "unified", false.
+static int take_name(const json_t *object, const char *path, slr_device_model *out)
+{
+    const json_t *name = json_object_get(object, "name"), *unified = json_object_get(object, "unified");
+    if (name != NULL && !json_is_string(name))
+        return say_usage("--model '%s': \"name\" must be a string", path);
+    if (unified != NULL && !json_is_boolean(unified))
+        return say_usage("--model '%s': \"unified\" must be true or false", path);
+    snprintf(out->name, sizeof out->name, "%s", name != NULL ? json_string_value(name) : path);
+    out->unified = json_is_true(unified);
+    return EXIT_DONE;
+}
+
 static int take_model(const json_t *object, const char *path, slr_device_model *out)
 {
-    const char *name = json_string_value(json_object_get(object, "name"));
-    *out = (slr_device_model){.unified = json_is_true(json_object_get(object, "unified"))};
-    snprintf(out->name, sizeof out->name, "%s", name != NULL ? name : path);
-    int end = take_class(object, path, out);
+    *out = (slr_device_model){0};
+    if (!json_is_object(object))
+        return say_usage("--model '%s': must be one JSON object", path);
+    int end = take_name(object, path, out);
+    if (end == EXIT_DONE)
+        end = take_class(object, path, out);
     for (size_t i = 0; i < FIGURES && end == EXIT_DONE; i++)
         end = take_figure(object, path, &figures[i], out);
     return end;
