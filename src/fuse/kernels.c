@@ -91,15 +91,41 @@ static void join_by_name(struct naming *at)
         }
 }
 
-// The only buffer of the part that it may write (or only reads), or UINT32_MAX.
-static uint32_t only_buffer(const struct slri_entry *entry, bool is_const)
+// What a part does with a buffer, by its loads and stores: many kernels only read a parameter without `const`.
+struct use {
+    uint32_t binding;
+    bool reads, writes;
+};
+
+static bool note_use(void *user, const struct slri_instr *instr, uint32_t depth)
+{
+    struct use *use = user;
+    (void)depth;
+    if (instr->root.kind == SLRI_ROOT_BINDING && instr->root.index == use->binding) {
+        use->reads = use->reads || instr->op == SLRI_OP_LOAD;
+        use->writes = use->writes || instr->op == SLRI_OP_STORE;
+    }
+    return true;
+}
+
+static struct use use_of(const struct slri_join_part *part, uint32_t binding)
+{
+    struct use use = {.binding = binding};
+    slri_part_walk(&part->part, note_use, &use);
+    return use;
+}
+
+// The only buffer that the part writes (or reads and does not write), or UINT32_MAX.
+static uint32_t only_buffer(const struct slri_join_part *part, bool writes)
 {
     uint32_t found = UINT32_MAX, count = 0;
-    for (uint32_t k = 0; k < entry->bindings; ++k)
-        if (entry->binding[k].is_buffer && entry->binding[k].is_const == is_const) {
+    for (uint32_t k = 0; k < part->entry->bindings; ++k) {
+        const struct use use = use_of(part, k);
+        if (part->entry->binding[k].is_buffer && (writes ? use.writes : use.reads && !use.writes)) {
             found = k;
             ++count;
         }
+    }
     return count == 1 ? found : UINT32_MAX;
 }
 
@@ -123,10 +149,10 @@ static void make_one(struct naming *at, uint32_t kept, uint32_t gone)
 static void join_only_buffers(struct naming *at)
 {
     for (uint32_t i = 1; i < at->join->parts; ++i) {
-        const struct slri_entry *before = at->join->part[i - 1].entry, *entry = at->join->part[i].entry;
-        uint32_t from = only_buffer(before, false), to = only_buffer(entry, true);
+        const struct slri_join_part *before = &at->join->part[i - 1], *part = &at->join->part[i];
+        uint32_t from = only_buffer(before, true), to = only_buffer(part, false);
         if (!shares_buffer(at, i) && from != UINT32_MAX && to != UINT32_MAX &&
-            are_alike(&before->binding[from], &entry->binding[to]))
+            are_alike(&before->entry->binding[from], &part->entry->binding[to]))
             make_one(at, at->object[i - 1][from], at->object[i][to]);
     }
 }
@@ -163,14 +189,17 @@ static slr_status join_as_told(struct naming *at)
 
 // ---- intermediates -------------------------------------------------------------------------------------------------
 
-// The last part that may write the object, and the last that reads it alone, from 1; 0: none.
+// The last part that writes the object, and the last that reads it and does not write it, from 1; 0: none.
 static void find_last(const struct naming *at, uint32_t object, uint32_t *writer, uint32_t *reader)
 {
     *writer = *reader = 0;
     for (uint32_t i = 0; i < at->join->parts; ++i)
         for (uint32_t k = 0; k < at->join->part[i].entry->bindings; ++k)
-            if (at->object[i][k] == object)
-                *(at->join->part[i].entry->binding[k].is_const ? reader : writer) = i + 1;
+            if (at->object[i][k] == object) {
+                const struct use use = use_of(&at->join->part[i], k);
+                *writer = use.writes ? i + 1 : *writer;
+                *reader = use.reads && !use.writes ? i + 1 : *reader;
+            }
 }
 
 static void mark_intermediates(struct naming *at)
@@ -207,10 +236,10 @@ static slr_status plan_by_names(struct naming *at, struct slri_text *name)
     at->join->name = at->desc->name ? at->desc->name : slri_text_view(name);
     join_by_name(at);
     SLRI_TRY(join_as_told(at));
+    SLRI_TRY(slri_join_read(at->join));
     join_only_buffers(at);
     mark_intermediates(at);
     SLRI_TRY(keep_as_told(at));
-    SLRI_TRY(slri_join_read(at->join));
     SLRI_TRY(slri_join_plan(at->join, false));
     return at->desc->always ? SLR_OK : slri_join_weigh(at->join, 0);
 }

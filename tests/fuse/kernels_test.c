@@ -27,6 +27,11 @@ static const char source[] =
     "__global__ void plain(const float *y, float *z) { z[threadIdx.x] = y[threadIdx.x]; }\n"
     "__global__ void more(float *x, int n) { " INDEX "x[i] = x[i] + 1; }\n"
     "__global__ void turned(const float *x, float *z, int n) { " INDEX "z[i] = -(-x[i]) - -(-2.0f); }\n"
+    "__global__ void local(const float *y, float *z, int n) { " INDEX "{ float a[2]; a[i & 1] = y[i]; z[i] = a[0]; } "
+    "}\n"
+    "__global__ void sometimes(const float *x, float *y, int n) { " INDEX "if (x[i] > 0) y[i] = x[i]; }\n"
+    "__global__ void backs(float *x, const float *z, int n) { " INDEX "x[i] = z[i]; }\n"
+    "__global__ void lax(float *y, float *z, int n) { " INDEX "z[i] = y[i] - 1; }\n"
     "__global__ void halt(const float *y, float *z, int n) { " INDEX "{ if (y[i] < 0) return; z[i] = y[i]; } }\n";
 
 struct fixture {
@@ -133,19 +138,38 @@ static void joins_and_kept_buffers_are_as_told(void **state)
 static void only_buffer_written_is_the_only_one_read(void **state)
 {
     (void)state;
-    static const char other[] =
-        "__global__ void half(const float *in, float *result, int n) { " INDEX "result[i] = in[i] / 2; }\n";
+    static const char *const others[] = {
+        "__global__ void half(const float *in, float *result, int n) { " INDEX "result[i] = in[i] / 2; }\n",
+        "__global__ void half(float *in, float *result, int n) { " INDEX "result[i] = in[i] / 2; }\n"};
+    struct fixture f = set_up(specs[0]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; ++i) {
+        slr_fusion_part part[2];
+        slr_kernel_fusion_desc desc = two(part, &f, "twice", "half");
+        slr_program *program;
+        slr_kernel *kernel;
+        slr_fusion_info info;
+        must(slr_program_from_text(f.device, "other.cu", others[i], NULL, &program));
+        part[1].program = program;
+        must(slr_fuse_kernels(&desc, &kernel, &info));
+        slr_program_destroy(program); // the result has no need of it
+        assert_non_null(
+            strstr(info.source, "twice_half(const float *__restrict__ x, int n, float *__restrict__ result)"));
+        slr_kernel_destroy(kernel);
+    }
+    tear_down(&f);
+}
+
+static void buffer_that_is_only_read_needs_no_const_to_be_intermediate(void **state)
+{
+    (void)state;
     struct fixture f = set_up(specs[0]);
     slr_fusion_part part[2];
-    slr_kernel_fusion_desc desc = two(part, &f, "twice", "half");
-    slr_program *program;
+    slr_kernel_fusion_desc desc = two(part, &f, "twice", "lax");
     slr_kernel *kernel;
     slr_fusion_info info;
-    must(slr_program_from_text(f.device, "other.cu", other, NULL, &program));
-    part[1].program = program;
     must(slr_fuse_kernels(&desc, &kernel, &info));
-    slr_program_destroy(program); // the result has no need of it
-    assert_non_null(strstr(info.source, "twice_half(const float *__restrict__ x, int n, float *__restrict__ result)"));
+    assert_non_null(strstr(info.source, "twice_lax(const float *__restrict__ x, int n, float *__restrict__ z)"));
+    assert_int_equal(info.bytes_an_element, 8);
     slr_kernel_destroy(kernel);
     tear_down(&f);
 }
@@ -298,6 +322,7 @@ int main(void)
         cmocka_unit_test(parameters_of_one_name_are_one_and_what_is_between_is_gone),
         cmocka_unit_test(joins_and_kept_buffers_are_as_told),
         cmocka_unit_test(only_buffer_written_is_the_only_one_read),
+        cmocka_unit_test(buffer_that_is_only_read_needs_no_const_to_be_intermediate),
         cmocka_unit_test(a_minus_before_a_minus_is_no_decrement),
         cmocka_unit_test(guards_may_have_a_constant),
         cmocka_unit_test(kernels_that_are_not_element_wise_are_refused_with_the_reason),
