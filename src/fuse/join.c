@@ -218,15 +218,47 @@ uint64_t slri_join_saving(const struct slri_join *join)
     return info.bytes_apart > info.bytes_an_element ? info.bytes_apart - info.bytes_an_element : 0;
 }
 
+// A buffer of the last part that an earlier part has, too; one that stays in memory first. NULL: none.
+static const struct slri_join_object *shared_buffer(const struct slri_join *join)
+{
+    const struct slri_join_part *last = &join->part[join->parts - 1];
+    const struct slri_join_object *found = NULL;
+    for (uint32_t k = 0; k < last->entry->bindings; ++k) {
+        const struct slri_join_object *object = &join->object[last->object[k]];
+        for (uint32_t i = 0; object->is_buffer && i + 1 < join->parts; ++i)
+            for (uint32_t m = 0; m < join->part[i].entry->bindings; ++m)
+                if (join->part[i].object[m] == last->object[k] && (!found || !object->is_in_variable))
+                    found = object;
+    }
+    return found;
+}
+
+static slr_status refuse_useless(struct slri_join *join)
+{
+    const char *last = join->part[join->parts - 1].entry->name;
+    const struct slri_join_object *shared = shared_buffer(join);
+    if (!shared)
+        return REFUSE_JOIN(join, "%s shares no buffer with what comes before it: nothing would be saved", last);
+    if (shared->is_in_variable)
+        return REFUSE_JOIN(join,
+                           "%s and what comes before it share '%s', but fused they would load and store no fewer "
+                           "bytes",
+                           last, shared->name);
+    return REFUSE_JOIN(
+        join,
+        "%s and what comes before it share '%s', but it would stay in memory: a part accesses it under a "
+        "condition, or at elements of other threads",
+        last, shared->name);
+}
+
 slr_status slri_join_weigh(struct slri_join *join, uint64_t saving)
 {
     slr_fusion_info info;
     slri_join_count(join, &info);
     uint32_t registers = registers_of_join(join);
     double slowdown = registers > REGISTERS_FOR_HALF ? registers / REGISTERS_FOR_HALF : 1;
-    const char *last = join->part[join->parts - 1].entry->name;
     if (slri_join_saving(join) <= saving)
-        return REFUSE_JOIN(join, "%s shares no buffer with what comes before it: nothing would be saved", last);
+        return refuse_useless(join);
     if (slowdown >= info.bound)
         return REFUSE_JOIN(join,
                            "slower by the model: %u registers would be alive, which costs a factor of %.2f, and the "

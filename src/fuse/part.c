@@ -393,8 +393,9 @@ static const char *why_not_op(const struct slri_instr *instr)
 {
     switch (instr->op) {
     case SLRI_OP_COPY:
-    case SLRI_OP_ZERO:
         return "it copies structs";
+    case SLRI_OP_ZERO:
+        return "it has a local array or struct";
     case SLRI_OP_ATOMIC_LOAD:
     case SLRI_OP_ATOMIC_STORE:
     case SLRI_OP_ATOMIC_RMW:

@@ -174,6 +174,22 @@ static void buffer_that_is_only_read_needs_no_const_to_be_intermediate(void **st
     tear_down(&f);
 }
 
+static void reason_says_which_shared_buffer_saves_nothing(void **state)
+{
+    (void)state;
+    struct fixture f = set_up(specs[0]);
+    slr_fusion_part part[2];
+    slr_kernel *kernel;
+    slr_kernel_fusion_desc desc = two(part, &f, "sometimes", "less");
+    refuses(slr_fuse_kernels(&desc, &kernel, NULL), UNSUPPORTED,
+            "less and what comes before it share 'y', but it would stay in memory: a part accesses it under a "
+            "condition");
+    desc = two(part, &f, "twice", "backs");
+    refuses(slr_fuse_kernels(&desc, &kernel, NULL), UNSUPPORTED,
+            "backs and what comes before it share 'x', but fused they would load and store no fewer bytes");
+    tear_down(&f);
+}
+
 static void a_minus_before_a_minus_is_no_decrement(void **state)
 {
     (void)state;
@@ -261,6 +277,7 @@ static void kernels_that_are_not_element_wise_are_refused_with_the_reason(void *
         {"traps", "traps: in a function that it calls: it has an assertion or a trap"},
         {"turns", "turns: its loop is not a grid-stride loop"},
         {"sums", "sums: one element depends on another"},
+        {"local", "local: it has a local array"},
         {"points", "points: a function that it calls uses memory"},
         {"ints", "ints shares no buffer with what comes before it"}};
     struct fixture f = set_up(specs[0]);
@@ -323,6 +340,7 @@ int main(void)
         cmocka_unit_test(joins_and_kept_buffers_are_as_told),
         cmocka_unit_test(only_buffer_written_is_the_only_one_read),
         cmocka_unit_test(buffer_that_is_only_read_needs_no_const_to_be_intermediate),
+        cmocka_unit_test(reason_says_which_shared_buffer_saves_nothing),
         cmocka_unit_test(a_minus_before_a_minus_is_no_decrement),
         cmocka_unit_test(guards_may_have_a_constant),
         cmocka_unit_test(kernels_that_are_not_element_wise_are_refused_with_the_reason),
