@@ -300,6 +300,11 @@ slr_status slr_check_get_finding_sized(const slr_check *check, uint32_t index, s
     return SLRI_GIVE_REPORT(slr_check_finding, out, bytes, &whole);
 }
 
+const struct slri_finding *slri_check_finding_at(const slr_check *check, uint32_t index)
+{
+    return index < check->findings.count ? &check->findings.list[index] : NULL;
+}
+
 slr_status(slr_check_get_finding)(const slr_check *check, uint32_t index, slr_check_finding *out)
 {
     return slr_check_get_finding_sized(check, index, out, SLRI_FIRST_slr_check_finding);

@@ -137,6 +137,14 @@ void slri_findings_say(struct slri_findings *all, const char *format, ...)
     all->out_of_memory |= finding->message == NULL;
 }
 
+void slri_findings_measure(struct slri_findings *all, const char *measure, double figure, double limit)
+{
+    struct slri_finding *finding = &all->list[all->count - 1];
+    finding->measure = measure;
+    finding->figure = figure;
+    finding->limit = limit;
+}
+
 // ---- all of them ---------------------------------------------------------------------------------------------------
 
 uint32_t slri_findings_count(const struct slri_findings *all, slr_check_level level)

@@ -23,7 +23,9 @@ struct slri_finding {
     uint32_t launches; // a bit for each launch that met it
     uint64_t made;     // what was made up and it depends on (watch.h): then an error is a warning
     const char *message;
-    const char *give; // that in words: "--arg n=..., --block ..."; NULL: nothing
+    const char *measure;  // what `figure` is; NULL: no figure decided
+    double figure, limit; // the figure that decided, of the instruction that is told of, and what it was compared with
+    const char *give;     // that in words: "--arg n=..., --block ..."; NULL: nothing
 };
 
 struct slri_findings {
@@ -47,6 +49,7 @@ bool slri_findings_add(struct slri_findings *all, unsigned code, struct slri_whe
                        const struct slri_check_thread *by, const struct slri_where *other,
                        const struct slri_check_thread *by_other);
 void slri_findings_say(struct slri_findings *all, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void slri_findings_measure(struct slri_findings *all, const char *measure, double figure, double limit); // of the last
 
 uint32_t slri_findings_count(const struct slri_findings *all, slr_check_level level);
 // Adds to its message that it may be the fault of what was made up, and what to give: "--arg n=...".
@@ -57,5 +60,7 @@ void slri_findings_weigh(struct slri_findings *all, uint32_t launches);
 // Writing the same value is no news where writing different ones on the same lines is.
 void slri_findings_drop_harmless(struct slri_findings *all);
 void slri_findings_sort(struct slri_findings *all);
+
+const struct slri_finding *slri_check_finding_at(const slr_check *check, uint32_t index); // NULL: no more
 
 #endif

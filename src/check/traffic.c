@@ -121,24 +121,30 @@ static double ratio(uint64_t a, uint64_t b)
 }
 
 // How much of an instruction's excess there is; 0: too little to mention.
+#define TIMES_TOO_MANY 2 // sectors, or passes
+
 static uint64_t excess_sectors(const struct slri_traffic_use *use)
 {
-    return use->sectors >= 2 * use->least_sectors ? use->sectors - use->least_sectors : 0;
+    return use->sectors >= TIMES_TOO_MANY * use->least_sectors ? use->sectors - use->least_sectors : 0;
 }
 
 static uint64_t excess_passes(const struct slri_traffic_use *use)
 {
-    return use->passes >= 2 * use->least_passes ? use->passes - use->least_passes : 0;
+    return use->passes >= TIMES_TOO_MANY * use->least_passes ? use->passes - use->least_passes : 0;
 }
 
 // A branch counts where a tenth of the lanes that come to it wait for the others: as the smaller side, or because they
 // have left the loop that it ends.
+static bool is_split(const struct slri_traffic_use *use)
+{
+    return use->minority * 10 >= use->active && use->splits > 1;
+}
+
 static uint64_t excess_lanes(const struct slri_traffic_use *use)
 {
     uint64_t all = use->branches * SLRI_WARP_THREADS;
-    bool is_split = use->minority * 10 >= use->active && use->splits > 1;
     bool is_left = use->splits * 4 >= use->branches && use->active * 10 < all * 7;
-    return is_split || is_left ? all - use->active + use->minority : 0;
+    return is_split(use) || is_left ? all - use->active + use->minority : 0;
 }
 
 // The worst instruction of those of the same line is the one that is told of.
@@ -189,18 +195,30 @@ static void judge(const struct slri_traffic *traffic, uint32_t index, struct slr
             findings, "a warp's request moves %.1f sectors of 32 bytes, but %.1f would suffice (%.0f %% efficiency)%s",
             ratio(use->sectors, use->requests), ratio(use->least_sectors, use->requests),
             100 * ratio(use->least_sectors, use->sectors), apart);
+        slri_findings_measure(findings, "sectors moved / sectors that suffice", ratio(use->sectors, use->least_sectors),
+                              TIMES_TOO_MANY);
     }
-    if (is_worst(traffic, index, excess_passes) && add(findings, SLRI_C_BANK_CONFLICT, where))
+    if (is_worst(traffic, index, excess_passes) && add(findings, SLRI_C_BANK_CONFLICT, where)) {
         slri_findings_say(findings,
                           "a warp's request to shared memory takes %.1f passes, but %.1f would suffice: bank conflicts "
                           "(32 banks of 4 bytes)",
                           ratio(use->passes, use->shared_requests), ratio(use->least_passes, use->shared_requests));
-    if (is_worst(traffic, index, excess_lanes) && add(findings, SLRI_C_BRANCH_DIVERGENCE, where))
+        slri_findings_measure(findings, "passes over the banks / passes that suffice",
+                              ratio(use->passes, use->least_passes), TIMES_TOO_MANY);
+    }
+    if (is_worst(traffic, index, excess_lanes) && add(findings, SLRI_C_BRANCH_DIVERGENCE, where)) {
         slri_findings_say(
             findings,
             "diverges in %llu of %llu cases; %.1f of 32 lanes are active, and %.1f of these wait for the others",
             (unsigned long long)use->splits, (unsigned long long)use->branches, ratio(use->active, use->branches),
             ratio(use->minority, use->branches));
+        if (is_split(use))
+            slri_findings_measure(findings, "threads that wait / active threads, at the branch",
+                                  ratio(use->minority, use->active), 0.1);
+        else
+            slri_findings_measure(findings, "times that threads part / times at the branch",
+                                  ratio(use->splits, use->branches), 0.25);
+    }
 }
 
 void slri_traffic_judge(const struct slri_traffic *traffic, struct slri_findings *findings)

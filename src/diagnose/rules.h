@@ -25,6 +25,7 @@ struct slri_inspection { // of one of the busiest kernels
         bool is_there;
         uint32_t line;
         char text[240];
+        const char *measure;
         double figure, limit;
     } finding[SLRI_SOURCE_FINDINGS];
     slr_kernel_occupancy occupancy; // source 0: not known

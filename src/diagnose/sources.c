@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The busiest kernels once more, where their files are still there: checked in the interpreter, with arguments that the
 // checker invents, and asked about on the device. What cannot be read or checked gives no finding.
+#include "check/findings.h"
 #include "diagnose/rules.h"
 
 #include <stdio.h>
@@ -12,21 +13,7 @@
 
 // ---- what the checker says -----------------------------------------------------------------------------------------
 
-static void measure_line(const slr_check *check, enum slri_source_finding kind, const slr_check_place *at,
-                         double *figure)
-{
-    slr_check_line line;
-    for (uint32_t i = 0; slr_check_get_line(check, i, &line) == SLR_OK; ++i) {
-        if (line.line != at->line || strcmp(line.file, at->file) != 0)
-            continue;
-        *figure = kind == SLRI_STRIDED ? slri_ratio((double)line.sectors, (double)line.least_sectors)
-                  : kind == SLRI_BANKS ? slri_ratio((double)line.passes, (double)line.least_passes)
-                                       : slri_ratio((double)line.splits, (double)line.branches);
-        return;
-    }
-}
-
-static void keep_finding(const slr_check *check, const slr_check_finding *finding, struct slri_inspection *out)
+static void keep_finding(const struct slri_finding *finding, struct slri_inspection *out)
 {
     static const uint32_t codes[] = {[SLRI_STRIDED] = 60, [SLRI_BANKS] = 61, [SLRI_DIVERGENT] = 62};
     for (uint32_t kind = 0; kind < SLRI_SOURCE_FINDINGS; ++kind) {
@@ -35,21 +22,23 @@ static void keep_finding(const slr_check *check, const slr_check_finding *findin
         out->finding[kind].is_there = true;
         out->finding[kind].line = finding->at.line;
         snprintf(out->finding[kind].text, sizeof out->finding[kind].text, "%s", finding->message);
-        measure_line(check, (enum slri_source_finding)kind, &finding->at, &out->finding[kind].figure);
+        out->finding[kind].measure = finding->measure; // static
+        out->finding[kind].figure = finding->figure;
+        out->finding[kind].limit = finding->limit;
     }
 }
 
 static void check_source(slr_kernel *kernel, struct slri_inspection *out)
 {
     slr_check *check;
-    slr_check_finding finding;
+    const struct slri_finding *finding;
     slr_check_desc desc = SLR_CHECK_DESC_INIT;
     desc.steps = STEPS;
     desc.memory_bytes = MEMORY;
     if (slr_kernel_check(kernel, &desc, &check) != SLR_OK)
         return;
-    for (uint32_t i = 0; slr_check_get_finding(check, i, &finding) == SLR_OK; ++i)
-        keep_finding(check, &finding, out);
+    for (uint32_t i = 0; (finding = slri_check_finding_at(check, i)) != NULL; ++i)
+        keep_finding(finding, out);
     slr_check_destroy(check);
 }
 
@@ -96,7 +85,9 @@ static void give_finding(struct slri_diagnosing *d, const struct source_rule *ru
         if (!found->finding[rule->kind].is_there)
             continue;
         struct slri_verdict verdict = rule->verdict;
+        verdict.measure = found->finding[rule->kind].measure;
         verdict.figure = found->finding[rule->kind].figure;
+        verdict.limit = found->finding[rule->kind].limit;
         verdict.file = found->row->file;
         verdict.line = found->finding[rule->kind].line;
         slri_diagnosis_give(d, &verdict, "'%s' has %.0f %% of the kernels' time, and on line %u %s. %s",
@@ -112,8 +103,6 @@ void slri_rule_strided(struct slri_diagnosing *d)
     static const struct source_rule rule = {
         SLRI_STRIDED,
         {.bottleneck = SLR_BOTTLENECK_STRIDED,
-         .limit = 2,
-         .measure = "sectors moved / sectors that suffice",
          .change = "y[i] = f(x[i]); // i = blockIdx.x * blockDim.x + threadIdx.x, without a factor"},
         "Let neighbouring threads access neighbouring elements; load neighbours of one thread as float4; use "
         "a tile in shared memory for a transpose."};
@@ -122,12 +111,10 @@ void slri_rule_strided(struct slri_diagnosing *d)
 
 void slri_rule_banks(struct slri_diagnosing *d)
 {
-    static const struct source_rule rule = {SLRI_BANKS,
-                                            {.bottleneck = SLR_BOTTLENECK_BANKS,
-                                             .limit = 2,
-                                             .measure = "passes over the banks / passes that suffice",
-                                             .change = "__shared__ float tile[32][32 + 1];"},
-                                            "Pad the rows of the shared array by one element."};
+    static const struct source_rule rule = {
+        SLRI_BANKS,
+        {.bottleneck = SLR_BOTTLENECK_BANKS, .change = "__shared__ float tile[32][32 + 1];"},
+        "Pad the rows of the shared array by one element."};
     give_finding(d, &rule);
 }
 
@@ -136,8 +123,6 @@ void slri_rule_divergence(struct slri_diagnosing *d)
     static const struct source_rule rule = {
         SLRI_DIVERGENT,
         {.bottleneck = SLR_BOTTLENECK_DIVERGENCE,
-         .limit = 0.1,
-         .measure = "branches that diverged / branches",
          .change = "v = condition ? a : b; // or: -D SLIPRING_SELECT=1, for all short branches"},
         "Write short sides as a select (x = c ? a : b; -D SLIPRING_SELECT=1 does it for all), sort the work "
         "so that neighbours agree, or branch "

@@ -374,7 +374,7 @@ static const char rules_source[] =
     "__global__ void strided(const float *x, float *y, int n)\n"
     "{\n"
     "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-    "    if (i < n / 32) y[i * 32] = x[i * 32] * 2.0f;\n"
+    "    if (i < n / 3) y[i] = x[3 * i] + x[i];\n" // one access of three: the line as a whole is not
     "}\n"
     "__global__ void columns(const float *x, float *y)\n"
     "{\n"
@@ -397,11 +397,7 @@ static const char rules_source[] =
     "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
     "    if (i >= n) return;\n"
     "    float v = x[i];\n"
-    "    if (i % 2 == 0) {\n"
-    "        for (int k = 0; k < 50; ++k) v = v * 0.5f + x[i];\n"
-    "    } else {\n"
-    "        for (int k = 0; k < 50; ++k) v = v * 0.25f - x[i];\n"
-    "    }\n"
+    "    if (i % 2) for (int k = 0; k < 50; ++k) v = v * 0.5f + x[i]; else for (int k = 0; k < 50; ++k) v -= x[i];\n"
     "    y[i] = v;\n"
     "}\n";
 

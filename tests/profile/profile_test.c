@@ -107,9 +107,39 @@ COMPILED(more_streams_than_workers_serve_are_named, "oversubscription")
 COMPILED(a_heap_in_pieces_is_named, "fragmented heap")
 COMPILED(messages_that_grow_old_in_a_mailbox_are_named, "queue too large")
 COMPILED(kernels_that_follow_each_other_are_named, "kernels that could be one")
-COMPILED(accesses_apart_from_each_other_are_named, "strided access")
-COMPILED(columns_of_shared_memory_are_named, "bank conflicts")
-COMPILED(neighbours_that_branch_apart_are_named, "divergence")
+
+// The figure is of the access or branch that the checker found, not of its line, where others may be fine.
+static void is_told_with_the_figure_that_decided(const char *rule, const char *measure)
+{
+    char wanted[160];
+    double decided, limit;
+    is_told_from_a_near_miss(rule);
+    holds_of_report(advises_on(rule, "yes", "cpu"));
+    snprintf(wanted, sizeof wanted, "\"rule\": \"%s\"", rule);
+    const char *finding = strstr(output, wanted);
+    snprintf(wanted, sizeof wanted, "\"measure\": \"%s\"", measure);
+    const char *at = strstr(finding, wanted);
+    holds_of_report(at && sscanf(strstr(at, "\"figure\": "), "\"figure\": %lf", &decided) == 1 &&
+                    sscanf(strstr(at, "\"limit\": "), "\"limit\": %lf", &limit) == 1 && decided >= limit);
+}
+
+static void accesses_apart_from_each_other_are_named(void **state)
+{
+    (void)state;
+    is_told_with_the_figure_that_decided("strided access", "sectors moved / sectors that suffice");
+}
+
+static void columns_of_shared_memory_are_named(void **state)
+{
+    (void)state;
+    is_told_with_the_figure_that_decided("bank conflicts", "passes over the banks / passes that suffice");
+}
+
+static void neighbours_that_branch_apart_are_named(void **state)
+{
+    (void)state;
+    is_told_with_the_figure_that_decided("divergence", "threads that wait / active threads, at the branch");
+}
 
 // Which of the two is true is the depth's to say.
 static void a_full_mailbox_is_too_small_or_too_large_and_not_both(void **state)
