@@ -120,9 +120,9 @@ static double ratio(uint64_t a, uint64_t b)
     return b ? (double)a / (double)b : 0;
 }
 
-// How much of an instruction's excess there is; 0: too little to mention.
 #define TIMES_TOO_MANY 2 // sectors, or passes
 
+// How much of an instruction's excess there is; 0: too little to mention.
 static uint64_t excess_sectors(const struct slri_traffic_use *use)
 {
     return use->sectors >= TIMES_TOO_MANY * use->least_sectors ? use->sectors - use->least_sectors : 0;
