@@ -4,6 +4,8 @@
 
 // ---- places --------------------------------------------------------------------------------------------------------
 
+enum { MEMBER_FIRST = 4 }; // of the push block
+
 static uint32_t place(struct slri_s *s, uint32_t builtin)
 {
     const uint32_t u32 = slri_s_uint(s, 4), axis = builtin % 3;
@@ -13,7 +15,8 @@ static uint32_t place(struct slri_s *s, uint32_t builtin)
         return s->block_size[axis];
     const uint32_t from = builtin >= SLRI_BUILTIN_BLOCK_X ? s->workgroup_id : s->local_id;
     uint32_t at = SLRI_MAKE(s, AccessChain, slri_s_pointer(s, SLRI_STORAGE_Input, u32), from, slri_s_u32(s, axis));
-    return SLRI_MAKE(s, Load, u32, at);
+    const uint32_t own = SLRI_MAKE(s, Load, u32, at);
+    return builtin == SLRI_BUILTIN_BLOCK_X ? SLRI_MAKE(s, IAdd, u32, own, slri_s_pushed(s, MEMBER_FIRST, u32)) : own;
 }
 
 void slri_s_builtin(struct slri_s *s, const struct slri_instr *in)

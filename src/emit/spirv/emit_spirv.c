@@ -11,6 +11,7 @@
 #include "ir/matrix.h"
 
 #include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
 // ---- the module's own ----------------------------------------------------------------------------------------------
@@ -40,10 +41,14 @@ static uint32_t input(struct slri_s *s, uint32_t type, uint32_t builtin)
 
 static void declare_block(struct slri_s *s)
 {
+    _Static_assert(offsetof(struct slri_spirv_push, first) == 20 && offsetof(struct slri_spirv_push, ended) == 24 &&
+                       offsetof(struct slri_spirv_push, argument) == SLRI_SPIRV_PUSHED_AT &&
+                       sizeof(struct slri_spirv_push) == SLRI_SPIRV_PUSH_BYTES,
+                   "the members as they are declared here");
     uint32_t u32 = slri_s_uint(s, 4), address = slri_s_address(s);
     uint32_t vector = SLRI_W_ONCE(&s->w, TypeVector, 0, u32, 3);
-    uint32_t member[32] = {address, u32, u32, u32, u32, address, u32}, offset[32] = {0, 8, 12, 16, 20, 24, 32};
-    uint32_t members = s->options.tells_ended_loops ? 7 : 4;
+    uint32_t member[32] = {address, u32, u32, u32, u32, address, u32, u32}, offset[32] = {0, 8, 12, 16, 20, 24, 32, 36};
+    uint32_t members = s->options.tells_ended_loops ? 8 : 5;
     s->pushed = members;
     for (uint32_t at = 0; at + 4 <= s->facts.bytes && SLRI_SPIRV_PUSHED_AT + at < SLRI_SPIRV_PUSH_BYTES; at += 4) {
         member[members] = u32;

@@ -223,7 +223,7 @@ void slri_s_block(struct slri_s *s, const struct slri_block *block)
 // For a driver that ends a thread's loops after so many turns, and each later one behind its first turn. Nothing in a
 // loop can tell, because to SPIR-V it does not happen. So behind the kernel comes a loop of two turns, which the thread
 // counts; what it takes fewer of says that a loop before it may have been ended.
-enum { MEMBER_TURNS = 4, MEMBER_ENDED, MEMBER_NUMBER }; // of the push block
+enum { MEMBER_ENDED = 5, MEMBER_TURNS, MEMBER_NUMBER }; // of the push block
 
 // How many turns a loop takes that shall take so many.
 static uint32_t count_turns(struct slri_s *s, uint32_t turns)

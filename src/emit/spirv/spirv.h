@@ -8,9 +8,9 @@
 // The interface of a kernel NAME:
 //   entry point   NAME, GLCompute. The module has no descriptor set.
 //   push block    struct slri_spirv_push: the 64-bit device address of the argument block, then the grid in blocks.
-//                 gridDim is read from there, so that a grid may be dispatched in parts (vkCmdDispatchBase); blockIdx
-//                 is WorkgroupId. Behind them the first words of the argument block once more, as many as it has or
-//                 fit: they cost a thread nothing there.
+//                 gridDim is read from there, and blockIdx.x is WorkgroupId.x and `first`, so that a grid that is too
+//                 wide for the device may be dispatched in parts. Behind them the first words of the argument block
+//                 once more, as many as it has or fit: they cost a thread nothing there.
 //   SpecId 0 1 2  threads of a block along x, y, z (WorkgroupSize); each 1 unless given
 //   SpecId 3      words of 4 bytes of `extern __shared__` memory; 4 unless given, never less than 2. Only where the
 //                 kernel uses such memory.
@@ -29,14 +29,15 @@
 struct slri_spirv_push {
     uint64_t arguments; // device address
     uint32_t grid[3];   // blocks
-    // For a module that tells of loops which were ended: SLRI_SPIRV_TURNS, the device address of a word, and what is
+    uint32_t first;     // of the grid's blocks along x, in this part
+    // For a module that tells of loops which were ended: the device address of a word, SLRI_SPIRV_TURNS, and what is
     // written there then.
-    uint32_t turns;
     uint64_t ended;
+    uint32_t turns;
     uint32_t number;
-    uint32_t argument[23]; // up to the 128 bytes that every device takes
+    uint32_t argument[22]; // up to the 128 bytes that every device takes
 };
-#define SLRI_SPIRV_PUSHED_AT 36u
+#define SLRI_SPIRV_PUSHED_AT 40u
 #define SLRI_SPIRV_PUSH_BYTES 128u
 #define SLRI_SPIRV_TURNS 2u
 

@@ -448,7 +448,7 @@ static void arguments_are_pushed_as_far_as_they_fit(void **state)
 {
     (void)state;
     const struct slri_spirv_options all = {.has = ALL};
-    static const char *const pushed[] = {"Offset 36", "Offset 48", NULL}, *const read[] = {"NonPrivatePointer 8",
+    static const char *const pushed[] = {"Offset 40", "Offset 52", NULL}, *const read[] = {"NonPrivatePointer 8",
                                                                                            "Offset 124", NULL};
     expect("__global__ void k(float *x, int n)\n{\n    x[n] = 1.0f;\n}\n", &all, pushed, "NonPrivatePointer 8");
     expect(

@@ -56,7 +56,7 @@
     X(EndCommandBuffer)                                                                                                \
     X(CmdBindPipeline)                                                                                                 \
     X(CmdPushConstants)                                                                                                \
-    X(CmdDispatchBase)                                                                                                 \
+    X(CmdDispatch)                                                                                                     \
     X(CmdCopyBuffer)                                                                                                   \
     X(CmdFillBuffer)                                                                                                   \
     X(CmdPipelineBarrier)                                                                                              \

@@ -78,7 +78,6 @@ static slr_status make_pipeline(void *device, struct slri_loaded *loaded, uint32
     const bool has_size = (kernel->needs & SLRI_SPIRV_SUBGROUPS_OF_32) != 0;
     const VkComputePipelineCreateInfo create = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .flags = VK_PIPELINE_CREATE_DISPATCH_BASE_BIT,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                   .pNext = has_size ? &size : NULL,
                   .flags = has_size ? VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT : 0,

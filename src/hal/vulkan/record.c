@@ -227,14 +227,24 @@ static uint64_t keep_arguments(struct slri_vk_recorder *recorder, const struct s
     return at;
 }
 
-// A grid in parts as large as the device takes; the kernel reads the whole one's size from what it is pushed.
+static void push(struct slri_vk_recorder *recorder, uint32_t at, uint32_t bytes, const void *data)
+{
+    recorder->vulkan->call.CmdPushConstants(recorder->commands, recorder->vulkan->layout, VK_SHADER_STAGE_COMPUTE_BIT,
+                                            at, bytes, data);
+}
+
+// A grid in parts as large as the device takes: along x, for along y and z every device takes as many blocks as a grid
+// may have. The kernel reads the whole one's size from what it is pushed. vkCmdDispatchBase would not do: it reaches no
+// block beyond the device's limit.
 static void put_grid(struct slri_vk_recorder *recorder, const uint32_t grid[3])
 {
     const uint32_t *most = recorder->vulkan->facts.all.properties.limits.maxComputeWorkGroupCount;
     uint32_t from[3], part[3];
-    for (uint64_t i = 0; slri_grid_part(grid, most, i, from, part); ++i)
-        recorder->vulkan->call.CmdDispatchBase(recorder->commands, from[0], from[1], from[2], part[0], part[1],
-                                               part[2]);
+    for (uint64_t i = 0; slri_grid_part(grid, most, i, from, part); ++i) {
+        if (i > 0)
+            push(recorder, offsetof(struct slri_spirv_push, first), sizeof from[0], from);
+        recorder->vulkan->call.CmdDispatch(recorder->commands, part[0], part[1], part[2]);
+    }
 }
 
 static uint32_t put_pushed(struct slri_spirv_push *push, const unsigned char *arguments, uint32_t bytes)
@@ -257,17 +267,17 @@ static slr_status dispatch(struct slri_vk_recorder *recorder, const struct slri_
     uses.vulkan = vulkan;
     uses.count = 0;
     const uint64_t at = keep_arguments(recorder, command, extras, &kernel->layout, &uses);
-    struct slri_spirv_push push = {.arguments = recorder->memory.address + at,
-                                   .grid = {grid[0], grid[1], grid[2]},
-                                   .turns = SLRI_SPIRV_TURNS,
-                                   .ended = recorder->memory.address,
-                                   .number = kernel->base.number};
-    const uint32_t pushed = put_pushed(&push, recorder->blocks.shadow + at, kernel->layout.bytes);
+    struct slri_spirv_push pushes = {.arguments = recorder->memory.address + at,
+                                     .grid = {grid[0], grid[1], grid[2]},
+                                     .turns = SLRI_SPIRV_TURNS,
+                                     .ended = recorder->memory.address,
+                                     .number = kernel->base.number};
+    const uint32_t pushed = put_pushed(&pushes, recorder->blocks.shadow + at, kernel->layout.bytes);
     flow(recorder, uses.use, uses.count);
     if (recorder->bound != pipeline)
         vulkan->call.CmdBindPipeline(recorder->commands, VK_PIPELINE_BIND_POINT_COMPUTE, (VkPipeline)pipeline);
     recorder->bound = pipeline;
-    vulkan->call.CmdPushConstants(recorder->commands, vulkan->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, pushed, &push);
+    push(recorder, 0, pushed, &pushes);
     put_grid(recorder, grid);
     if (slri_canary_turns(&vulkan->base.canary) != 0 || recorder->is_own)
         recorder->hazards.told_by |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
