@@ -193,13 +193,12 @@ static bool read_bound(const struct fusing *f, const struct group *group, uint32
     return slri_kind_bytes(kind) >= 4;
 }
 
-static bool bounds_are_equal(const struct fusing *f, const struct group *group)
+static void read_bounds(const struct fusing *f, const struct group *group)
 {
-    int64_t first, other;
-    bool known = read_bound(f, group, 0, &first);
-    for (uint32_t i = 1; known && i < group->count; ++i)
-        known = read_bound(f, group, i, &other) && other == first;
-    return known;
+    for (uint32_t i = 0; i < group->count; ++i) {
+        struct slri_join_part *part = &group->join->part[i];
+        part->is_bound_known = read_bound(f, group, i, &part->bound);
+    }
 }
 
 static bool same_shape(const struct slri_command *a, const struct slri_command *b)
@@ -232,7 +231,8 @@ static slr_status try_group(struct fusing *f, const struct group *open, struct g
     SLRI_TRY(make_group(f, first, count, out));
     mark_unread(f, out);
     SLRI_TRY(slri_join_read(out->join));
-    SLRI_TRY(slri_join_plan(out->join, bounds_are_equal(f, out)));
+    read_bounds(f, out);
+    SLRI_TRY(slri_join_plan(out->join));
     SLRI_TRY(check_aliasing(out));
     return slri_join_weigh(out->join, open->join ? slri_join_saving(open->join) : 0);
 }

@@ -84,19 +84,27 @@ static slr_status survey_parts(struct slri_join *join)
 
 // ---- one index and one guard ---------------------------------------------------------------------------------------
 
-static const char *bound_name(const struct slri_join_part *part, char room[32])
+#define BOUND_TEXT 100
+
+// "'n' = 1024", or "'1024'" of a number in the source.
+static const char *spell_bound(const struct slri_join_part *part, char room[BOUND_TEXT])
 {
-    if (part->part.bound != UINT32_MAX)
-        return part->entry->binding[part->part.bound].name;
-    snprintf(room, 32, slri_kind_is_signed(part->part.kind) ? "%lld" : "%llu",
-             (unsigned long long)part->part.bound_value);
+    const bool is_named = part->part.bound != UINT32_MAX;
+    const char *name = is_named ? part->entry->binding[part->part.bound].name : "";
+    enum slri_kind kind = is_named ? part->entry->binding[part->part.bound].type->kind : part->part.kind;
+    char number[32];
+    snprintf(number, sizeof number, slri_kind_is_signed(kind) ? "%lld" : "%llu",
+             is_named ? (unsigned long long)part->bound : (unsigned long long)part->part.bound_value);
+    if (is_named && part->is_bound_known)
+        snprintf(room, BOUND_TEXT, "'%.60s' = %s", name, number);
+    else
+        snprintf(room, BOUND_TEXT, "'%.60s'", is_named ? name : number);
     return room;
 }
 
-static slr_status compare_guards(struct slri_join *join, const struct slri_join_part *a, const struct slri_join_part *b,
-                                 bool bounds_are_equal)
+static slr_status compare_guards(struct slri_join *join, const struct slri_join_part *a, const struct slri_join_part *b)
 {
-    char room[2][32];
+    char room[2][BOUND_TEXT];
     const struct slri_part *one = &a->part, *other = &b->part;
     if (one->form != other->form)
         return REFUSE_JOIN(join, "%s has a grid-stride loop and %s has not",
@@ -106,9 +114,10 @@ static slr_status compare_guards(struct slri_join *join, const struct slri_join_
     bool is_same = one->bound == UINT32_MAX || other->bound == UINT32_MAX
                        ? one->bound == other->bound && one->bound_value == other->bound_value
                        : a->object[one->bound] == b->object[other->bound];
-    if (!bounds_are_equal && !is_same)
-        return REFUSE_JOIN(join, "different guards: %s has '%s', %s has '%s'", a->entry->name, bound_name(a, room[0]),
-                           b->entry->name, bound_name(b, room[1]));
+    const bool is_equal = a->is_bound_known && b->is_bound_known && a->bound == b->bound;
+    if (!is_equal && !is_same)
+        return REFUSE_JOIN(join, "different guards: %s has %s, %s has %s", a->entry->name, spell_bound(a, room[0]),
+                           b->entry->name, spell_bound(b, room[1]));
     return SLR_OK;
 }
 
@@ -125,10 +134,10 @@ slr_status slri_join_read(struct slri_join *join)
     return SLR_OK;
 }
 
-slr_status slri_join_plan(struct slri_join *join, bool bounds_are_equal)
+slr_status slri_join_plan(struct slri_join *join)
 {
     for (uint32_t i = 1; i < join->parts; ++i)
-        SLRI_TRY(compare_guards(join, &join->part[0], &join->part[i], bounds_are_equal));
+        SLRI_TRY(compare_guards(join, &join->part[0], &join->part[i]));
     return survey_parts(join);
 }
 

@@ -28,7 +28,9 @@ struct slri_join_part {
     const struct slri_module *module;
     const struct slri_entry *entry;
     const uint32_t *object; // one for each binding
-    struct slri_part part;  // set by slri_join_plan
+    struct slri_part part;  // set by slri_join_read
+    bool is_bound_known;    // the number that it compares its index with, as a 64-bit pattern of its kind
+    int64_t bound;
 };
 
 struct slri_join {
@@ -44,9 +46,9 @@ struct slri_join {
 // Reads the parts. Errors: UNSUPPORTED (`why`), NO_MEMORY.
 slr_status slri_join_read(struct slri_join *join);
 
-// Whether the parts may become one, and what becomes of each object. `bounds_are_equal`: the numbers that the parts
-// compare their indices with are, though they may be different objects. Errors: UNSUPPORTED (`why`), NO_MEMORY.
-slr_status slri_join_plan(struct slri_join *join, bool bounds_are_equal);
+// Whether the parts may become one, and what becomes of each object. Parts whose bounds are known and equal have one
+// guard, though they may be different objects. Errors: UNSUPPORTED (`why`), NO_MEMORY.
+slr_status slri_join_plan(struct slri_join *join);
 
 // The bytes an element that the result saves.
 uint64_t slri_join_saving(const struct slri_join *join);

@@ -240,7 +240,7 @@ static slr_status plan_by_names(struct naming *at, struct slri_text *name)
     join_only_buffers(at);
     mark_intermediates(at);
     SLRI_TRY(keep_as_told(at));
-    SLRI_TRY(slri_join_plan(at->join, false));
+    SLRI_TRY(slri_join_plan(at->join));
     return at->desc->always ? SLR_OK : slri_join_weigh(at->join, 0);
 }
 

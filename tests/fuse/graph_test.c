@@ -20,7 +20,8 @@ static const char source[] =
     "    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] = x[i] * 3; }\n"
     "__global__ void wide(const float *x, float *y, size_t n) {\n"
     "    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] * 3; }\n"
-    "__global__ void bits(const unsigned *x, unsigned *y, int n) { " INDEX " if (i < n) y[i] = x[i] ^ 1; }\n";
+    "__global__ void bits(const unsigned *x, unsigned *y, int n) { " INDEX " if (i < n) y[i] = x[i] ^ 1; }\n"
+    "__global__ void few(const float *x, float *y, int n) { " INDEX " if (i < 900) y[i] = x[i] * n; }\n";
 
 struct fixture {
     slr_device *device;
@@ -387,13 +388,16 @@ static void command_between_is_not_crossed(void **state)
 static void other_grid_guard_loop_or_index_is_not_joined(void **state)
 {
     (void)state;
-    static const char *const why[] = {
-        "different grids: 4 x 256 threads and 8 x 128", "different guards: scale has 'n', relu has 'n'",
-        "strided has a grid-stride loop and scale has not", "the indices of scale and wide differ in type",
-        "bits has the buffer 'x' as elements of another type"};
-    for (int k = 0; k < 5; ++k) {
+    static const char *const why[] = {"different grids: 4 x 256 threads and 8 x 128",
+                                      "different guards: scale has 'n' = 1000, relu has 'n' = 999\n",
+                                      "strided has a grid-stride loop and scale has not",
+                                      "the indices of scale and wide differ in type",
+                                      "bits has the buffer 'x' as elements of another type",
+                                      "different guards: scale has 'n' = 1000, few has '900'\n",
+                                      "different guards: scale has 'n' = 1000, halve has 'm' = -1\n"};
+    for (int k = 0; k < 7; ++k) {
         struct fixture f = set_up();
-        slr_kernel *wide = kernel_of(&f, "wide");
+        slr_kernel *wide = kernel_of(&f, "wide"), *halve_kernel = kernel_of(&f, "halve");
         scale_shaped(&f, f.buffer[0], f.buffer[1], N, SLR_GRID(4, 256, 0));
         if (k == 0)
             unary_shaped(&f, "relu", f.buffer[1], f.buffer[2], N, SLR_GRID(8, 128, 0));
@@ -405,9 +409,14 @@ static void other_grid_guard_loop_or_index_is_not_joined(void **state)
             must(SLR_LAUNCH(f.stream, wide, SLR_GRID(4, 256, 0), f.buffer[1], f.buffer[2], N));
         if (k == 4)
             unary_shaped(&f, "bits", f.buffer[1], f.buffer[2], N, SLR_GRID(4, 256, 0));
+        if (k == 5)
+            unary_shaped(&f, "few", f.buffer[1], f.buffer[2], N, SLR_GRID(4, 256, 0));
+        if (k == 6)
+            must(SLR_LAUNCH(f.stream, halve_kernel, SLR_GRID(4, 256, 0), f.buffer[1], -1));
         fuse(&f);
         not_joined(&f, 2, why[k]);
         slr_kernel_destroy(wide);
+        slr_kernel_destroy(halve_kernel);
         tear_down(&f);
     }
 }
