@@ -4,6 +4,7 @@
 // together: there all threads ask at once.
 #include "ir/pass/guard.h"
 
+#include "ir/assigned.h"
 #include "ir/pass/lower.h"
 
 #include <stddef.h>
@@ -13,10 +14,11 @@ struct guarding {
     struct slri_lowering l;
     struct slri_module *module;
     struct slri_function *tell;
-    uint32_t variable; // the module's
-    uint32_t bindings; // the most that a kernel has
-    bool *is_reached;  // by the function's index: by a kernel
-    slri_reg *bytes;   // by binding: how many, U64; NO_REG: nobody has asked
+    uint32_t variable;                 // the module's
+    uint32_t bindings;                 // the most that a kernel has
+    bool *is_reached;                  // by the function's index: by a kernel
+    slri_reg *bytes;                   // by binding: how many, U64; NO_REG: nobody has asked
+    const struct slri_assigned *value; // of the function's own registers
     struct slri_block *head;
     slri_reg turns[3], fuel; // by what waits in a loop: nothing, some, or the block, whose threads count alike
 };
@@ -157,28 +159,35 @@ static slri_reg bytes_of_binding(struct guarding *g, uint32_t index)
     return g->bytes[index];
 }
 
-static slri_reg bytes_of(struct guarding *g, struct slri_root root)
+// 0: it is known at launch only.
+static uint64_t known_bytes_of(const struct guarding *g, struct slri_root root)
 {
     const struct slri_module *module = g->module;
     const struct slri_function *function = g->l.function;
     switch (root.kind) {
-    case SLRI_ROOT_BINDING:
-        return bytes_of_binding(g, root.index);
-    case SLRI_ROOT_DYNAMIC:
-        return slri_lower_convert(&g->l, SLRI_U64, load_word(g, SLRI_U32, offsetof(struct slri_guard, dynamic_bytes)));
     case SLRI_ROOT_SHARED:
-        return slri_lower_const(&g->l, SLRI_U64, module->shared[root.index].type->bytes);
+        return module->shared[root.index].type->bytes;
     case SLRI_ROOT_GLOBAL:
-        return slri_lower_const(&g->l, SLRI_U64, module->global[root.index].type->bytes);
+        return module->global[root.index].type->bytes;
     case SLRI_ROOT_CONST:
-        return slri_lower_const(&g->l, SLRI_U64, module->constant[root.index].type->bytes);
+        return module->constant[root.index].type->bytes;
     case SLRI_ROOT_LOCAL:
-        return slri_lower_const(&g->l, SLRI_U64, function->local[root.index].type->bytes);
+        return function->local[root.index].type->bytes;
     case SLRI_ROOT_PARAM:
-        return slri_lower_const(&g->l, SLRI_U64, function->param[root.index].bytes);
+        return function->param[root.index].bytes;
     default:
-        return SLRI_NO_REG; // a kernel has no other
+        return 0;
     }
+}
+
+static slri_reg bytes_of(struct guarding *g, struct slri_root root)
+{
+    const uint64_t known = known_bytes_of(g, root);
+    if (root.kind == SLRI_ROOT_BINDING)
+        return bytes_of_binding(g, root.index);
+    if (root.kind == SLRI_ROOT_DYNAMIC)
+        return slri_lower_convert(&g->l, SLRI_U64, load_word(g, SLRI_U32, offsetof(struct slri_guard, dynamic_bytes)));
+    return known ? slri_lower_const(&g->l, SLRI_U64, known) : SLRI_NO_REG; // a kernel has no other
 }
 
 static uint32_t accesses_of(const struct slri_instr *in, struct access out[2])
@@ -192,6 +201,14 @@ static uint32_t accesses_of(const struct slri_instr *in, struct access out[2])
     out[0] = (struct access){in->root, in->a, moves ? in->imm : slri_kind_bytes(in->kind), writes};
     out[1] = (struct access){in->root2, in->b, in->imm, false};
     return in->op == SLRI_OP_COPY ? 2 : 1;
+}
+
+// A constant offset into an object of known size: no run can leave the object there.
+static bool is_surely_inside(const struct guarding *g, const struct access *access)
+{
+    uint64_t at;
+    const uint64_t bytes = known_bytes_of(g, access->root);
+    return slri_assigned_is_literal(&g->value[access->at], &at) && at < bytes && access->bytes <= bytes - at;
 }
 
 // I32. An offset below 0 is a large one.
@@ -212,6 +229,8 @@ static void write_access(struct guarding *g, const struct slri_instr *in)
     const uint32_t count = accesses_of(in, access);
     for (uint32_t i = 0; i < count; i++) {
         struct slri_block *outside;
+        if (is_surely_inside(g, &access[i]))
+            continue;
         slri_reg size = bytes_of(g, access[i].root);
         if (size == SLRI_NO_REG)
             continue;
@@ -366,9 +385,23 @@ static void find_reached(struct guarding *g)
             slri_block_each(g->module->function[i]->body, note_called, g);
 }
 
+// Its kernel, whose arguments arrive in registers of it. Of any other function it does not matter which.
+static const struct slri_entry *entry_of(const struct slri_module *module, const struct slri_function *function)
+{
+    for (uint32_t i = 0; i < module->entries; i++)
+        if (module->entry[i].function == function)
+            return &module->entry[i];
+    return module->entry;
+}
+
 static void guard_function(struct guarding *g, struct slri_function *function)
 {
     struct slri_block head = {0};
+    g->value = slri_assigned_find(g->l.region, entry_of(g->module, function), function, NULL);
+    if (!g->value) {
+        g->l.out_of_memory = true;
+        return;
+    }
     g->l.function = function;
     g->head = &head;
     g->turns[0] = g->turns[1] = g->turns[2] = g->fuel = SLRI_NO_REG;
