@@ -561,9 +561,10 @@ struct slri_module {
     unsigned char source_hash[16]; // of the text and of all it included
     unsigned char own_hash[16];    // the same without what the device defines: __CUDA_ARCH__
     const struct slri_tuning *tuning;
-    bool selects;    // SLIPRING_SELECT is not 0: short branches are without jumps
-    bool guards;     // SLIPRING_GUARD is not 0: its kernels are guarded (pass/guard.h)
-    const char *raw; // NULL, or what holds the kernels' code: then their functions are empty (raw.h)
+    bool selects;     // SLIPRING_SELECT is not 0: short branches are without jumps
+    bool asks_select; // the source asks for SLIPRING_SELECT itself, or defines it: with another value it may be another
+    bool guards;      // SLIPRING_GUARD is not 0: its kernels are guarded (pass/guard.h)
+    const char *raw;  // NULL, or what holds the kernels' code: then their functions are empty (raw.h)
     size_t raw_bytes;
     const char *const *raw_option; // for its compiler, up to NULL
     struct slri_region *region;    // owns every byte of the module

@@ -102,6 +102,7 @@ static void finish(const struct slri_front *front, struct slri_module *module)
     module->files = front->files;
     module->tuning = front->tuning;
     module->selects = front->selects;
+    module->asks_select = front->asks_select;
     module->guards = front->guards;
     module->name = front->files ? front->file[0] : "";
     memcpy(module->source_hash, front->source_hash, sizeof module->source_hash);

@@ -145,33 +145,52 @@ static slr_status run_guarded(struct slri_tuner *tuner, const struct slri_tuner_
     return status;
 }
 
-static slr_status take_guarded(struct slri_tuner *tuner, const char *defines)
+// Candidates that differ in SLIPRING_SELECT alone share one guarded program, which branches as the default does. A
+// branch without a jump holds no access, no loop, no barrier and nothing that faults, and each value stays the same bit
+// for bit (ir/pass/select.h). So each access goes to the same place, each loop takes as many iterations, and one run
+// proves both candidates. A source that asks for the macro itself may be another one with it. Up to where it asks, both
+// candidates are the same text, so either both ask or neither does.
+static slr_status take_guarded(struct slri_tuner *tuner, const struct slri_tuner_launch *launch,
+                               struct slri_tuner_variant **out)
 {
-    if (tuner->guarded && strcmp(tuner->guarded_defines, defines) == 0)
-        return SLR_OK;
-    slr_program_destroy(tuner->guarded);
-    tuner->guarded = NULL;
-    SLRI_TRY(slri_tuned_guarded(tuner->kernel->program, defines, &tuner->guarded));
-    snprintf(tuner->guarded_defines, sizeof tuner->guarded_defines, "%s", defines);
-    return SLR_OK;
+    char own[SLRI_TUNED_DEFINES_BYTES];
+    slri_tuner_own_defines(tuner, launch->defines, own);
+    const char *defines = launch->kernel->program->module->asks_select ? launch->defines : own;
+    return slri_tuner_take(tuner, tuner->guarded, defines, slri_tuned_guarded, out);
+}
+
+// The grid follows from the block.
+static bool is_proven(const struct slri_tuner_variant *guarded, const struct slri_tuner_launch *launch)
+{
+    for (uint32_t i = 0; i < guarded->provens; i++)
+        if (memcmp(guarded->proven[i], launch->shape.block, sizeof launch->shape.block) == 0)
+            return true;
+    return false;
+}
+
+static void note_proven(struct slri_tuner_variant *guarded, const struct slri_tuner_launch *launch)
+{
+    if (guarded->provens < SLRI_TUNER_BLOCKS)
+        memcpy(guarded->proven[guarded->provens++], launch->shape.block, sizeof launch->shape.block);
 }
 
 void slri_tuner_guard_ahead(struct slri_tuner *tuner, const struct slri_tuner_launch *launch)
 {
     const slr_shape shape = guarded_shape(launch);
     slr_prefetch_desc desc = SLR_PREFETCH_DESC_INIT;
+    struct slri_tuner_variant *guarded;
     desc.kernel = tuner->kernel->info.name;
     desc.shapes = &shape;
     desc.shape_count = 1;
-    if (take_guarded(tuner, launch->defines) == SLR_OK)
-        (void)slr_program_prefetch(tuner->guarded, &desc, NULL); // what is wrong is found again, and told then
+    if (take_guarded(tuner, launch, &guarded) == SLR_OK && !is_proven(guarded, launch))
+        (void)slr_program_prefetch(guarded->program, &desc, NULL); // what is wrong is found again, and told then
 }
 
-static slr_status make_guarded(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, slr_kernel **out)
+static slr_status make_guarded(const struct slri_tuner *tuner, const struct slri_tuner_variant *guarded,
+                               const struct slri_tuner_launch *launch, slr_kernel **out)
 {
     slr_kernel *kernel;
-    SLRI_TRY(take_guarded(tuner, launch->defines));
-    SLRI_TRY(slr_program_get_kernel(tuner->guarded, tuner->kernel->info.name, &kernel));
+    SLRI_TRY(slr_program_get_kernel(guarded->program, tuner->kernel->info.name, &kernel));
     slr_status status = slr_kernel_prepare(kernel, guarded_shape(launch));
     if (status == SLR_OK)
         *out = kernel;
@@ -182,16 +201,24 @@ static slr_status make_guarded(struct slri_tuner *tuner, const struct slri_tuner
 
 slr_status slri_tuner_guard(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, bool *is_bad)
 {
-    slr_kernel *kernel;
+    slr_kernel *kernel = NULL;
+    struct slri_tuner_variant *guarded;
     *is_bad = false;
     if (launch->code == tuner->start)
         tuner->default_threads = threads_of(&launch->shape);
-    if (make_guarded(tuner, launch, &kernel) != SLR_OK) {
+    slr_status status = take_guarded(tuner, launch, &guarded);
+    if (status == SLR_OK && is_proven(guarded, launch))
+        return SLR_OK;
+    if (status == SLR_OK)
+        status = make_guarded(tuner, guarded, launch, &kernel);
+    if (status != SLR_OK) {
         if (tuner->unguarded++ == 0)
             snprintf(tuner->why_unguarded, sizeof tuner->why_unguarded, "%s", slr_error_message());
         return SLR_OK;
     }
-    slr_status status = run_guarded(tuner, launch, kernel, is_bad);
+    status = run_guarded(tuner, launch, kernel, is_bad);
+    if (status == SLR_OK && !*is_bad)
+        note_proven(guarded, launch);
     slr_kernel_destroy(kernel);
     return status;
 }

@@ -3,6 +3,8 @@
 // stays.
 #include "tuner/tuner_test.h"
 
+#include <dirent.h>
+
 static const char *const devices[] = {"cpu?threads=2", "cpu?engine=interpreted", "opencl:0", "cuda:0", "vulkan:0"};
 
 #define MACRO                                                                                                          \
@@ -164,12 +166,98 @@ static void loops_have_no_limit_where_the_default_runs_unguarded(void **state)
     }
 }
 
+// Compiled kernels in the cache folder; beside them it has the tuner's records, and its own counts.
+static int count_compiled(void)
+{
+    int count = 0;
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        count += entry->d_name[0] != '.' && strncmp(entry->d_name, "tuned-", 6) != 0;
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
+#define BRANCHY(more)                                                                                                  \
+    "__global__ void f(const float *x, float *y, int n)\n"                                                             \
+    "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return;\n" more                                      \
+    "float v = x[i]; if (v > 9.0f) v = v * 0.5f; y[i] = v; }\n"
+
+// Two candidates have three kernels then: each its own, and one that is guarded for both.
+static void candidates_with_and_without_short_branches_share_a_guarded_kernel(void **state)
+{
+    static const char *const cpu[] = {"cpu?threads=2"};
+    (void)state;
+    EACH_HERE(i, cpu)
+    {
+        struct bench b;
+        begin_on(&b, cpu[i], BRANCHY(""), 0, meter_by_macro);
+        b.desc.flags = SLR_TUNE_KEEP_WIDTH | SLR_TUNE_KEEP_BLOCK | SLR_TUNE_DISCARD;
+        must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+        assert_int_equal(b.tuned.evaluations, 2);
+        assert_int_equal(b.failed + b.wrong + b.refused, 0);
+        assert_int_equal(count_compiled(), 3);
+        end(&b);
+    }
+}
+
+static void count_print(void *user, const slr_print *print)
+{
+    (void)print;
+    ++*(int *)user;
+}
+
+static void one_run_of_the_guarded_kernel_is_for_all_that_share_it(void **state)
+{
+    static const char *const here[] = {"cpu?engine=interpreted", "cpu?threads=2"};
+    (void)state;
+    EACH_HERE(i, here)
+    {
+        struct bench b;
+        int runs = 0;
+        slr_device_desc desc = SLR_DEVICE_DESC_INIT;
+        desc.on_print = count_print;
+        desc.print_user = &runs;
+        begin_with(&b, here[i], &desc, BRANCHY("#if SLIPRING_GUARD\nif (i == 0) printf(\"guarded\");\n#endif\n"), 0,
+                   meter_by_macro);
+        b.desc.flags = SLR_TUNE_KEEP_BLOCK | SLR_TUNE_DISCARD;
+        must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+        assert_true(b.tuned.evaluations >= 2); // with other widths as well, where the device has some
+        assert_int_equal(runs, 1);
+        b.desc.flags = SLR_TUNE_KEEP_BRANCHES | SLR_TUNE_KEEP_WIDTH | SLR_TUNE_DISCARD;
+        runs = 0;
+        must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+        assert_int_equal(runs, b.tuned.evaluations); // each block has its own
+        end(&b);
+    }
+}
+
+// Such a source may do something else with the macro.
+static void a_source_that_asks_for_the_macro_has_a_guarded_kernel_of_each_value(void **state)
+{
+    (void)state;
+    EACH_HERE(i, devices)
+    {
+        struct bench b;
+        begin_on(&b, devices[i], BRANCHY("#if SLIPRING_SELECT\ni += 100000;\n#endif\n"), 0, meter_by_macro);
+        b.desc.flags = SLR_TUNE_KEEP_WIDTH | SLR_TUNE_KEEP_BLOCK | SLR_TUNE_DISCARD;
+        must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+        assert_int_equal(b.failed, 1);
+        if (!strstr(b.why, "SLIPRING_SELECT=1: k.cu:6: it reads outside 'x', at byte 400000"))
+            fail_msg("%s: %s", devices[i], b.why);
+        end(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(endless_and_wild_candidates_are_named_and_a_good_one_is_chosen),
         CASE(threads_of_a_block_may_take_different_numbers_of_iterations),
         CASE(loops_have_no_limit_where_the_default_runs_unguarded),
+        CASE(candidates_with_and_without_short_branches_share_a_guarded_kernel),
+        CASE(one_run_of_the_guarded_kernel_is_for_all_that_share_it),
+        CASE(a_source_that_asks_for_the_macro_has_a_guarded_kernel_of_each_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,6 +59,7 @@ static void add_select(struct slri_tuner *tuner, uint64_t *scale)
     bool is_kept = (tuner->desc->flags & SLR_TUNE_KEEP_BRANCHES) || !tuner->kernel->entry->function->has_short_branches;
     for (uint32_t i = 0; i < tuner->macros; i++)
         is_kept |= strcmp(tuner->macro[i], SLRI_SELECT_MACRO) == 0; // the source declares it, too
+    tuner->adds_select = !is_kept;
     if (!is_kept)
         add_macro(tuner, &(struct slri_tunable){SLRI_SELECT_MACRO, values, 2, module->selects, 0}, scale);
 }
@@ -140,6 +141,15 @@ slr_status slri_tuner_make_space(struct slri_tuner *tuner)
         return SLRI_FAIL(INVALID, "kernel %s: its tunable macros have more than 2^63 combinations",
                          tuner->kernel->info.name);
     return SLR_OK;
+}
+
+void slri_tuner_own_defines(const struct slri_tuner *tuner, const char *defines, char out[SLRI_TUNED_DEFINES_BYTES])
+{
+    static const char added[] = SLRI_SELECT_MACRO "=";
+    snprintf(out, SLRI_TUNED_DEFINES_BYTES, "%s", defines);
+    char *blank = strrchr(out, ' '), *last = blank ? blank + 1 : out;
+    if (tuner->adds_select && strncmp(last, added, sizeof added - 1) == 0)
+        *(blank ? blank : out) = '\0';
 }
 
 bool slri_tuner_decode(const struct slri_tuner *tuner, uint64_t code, char defines[SLRI_TUNED_DEFINES_BYTES],

@@ -24,22 +24,29 @@ static uint32_t slot_of(const char *defines)
     return hash % SLRI_TUNER_VARIANTS;
 }
 
+slr_status slri_tuner_take(struct slri_tuner *tuner, struct slri_tuner_variant all[SLRI_TUNER_VARIANTS],
+                           const char *defines, slri_tuner_maker *make, struct slri_tuner_variant **out)
+{
+    struct slri_tuner_variant *variant = &all[slot_of(defines)];
+    if (!variant->program || strcmp(variant->defines, defines) != 0) {
+        slr_program_destroy(variant->program);
+        *variant = (struct slri_tuner_variant){0};
+        SLRI_TRY(make(tuner->kernel->program, defines, &variant->program));
+        snprintf(variant->defines, sizeof variant->defines, "%s", defines);
+    }
+    *out = variant;
+    return SLR_OK;
+}
+
 // The caller gets a hold.
 static slr_status take_program(struct slri_tuner *tuner, const char *defines, slr_program **out)
 {
-    struct slri_tuner_variant *variant = &tuner->variant[slot_of(defines)];
-    if (!*defines) {
-        *out = tuner->kernel->program;
-        slri_program_hold(*out);
-        return SLR_OK;
+    struct slri_tuner_variant *variant;
+    *out = tuner->kernel->program;
+    if (*defines) {
+        SLRI_TRY(slri_tuner_take(tuner, tuner->variant, defines, slri_tuned_variant, &variant));
+        *out = variant->program;
     }
-    if (!variant->program || strcmp(variant->defines, defines) != 0) {
-        slr_program_destroy(variant->program);
-        variant->program = NULL;
-        SLRI_TRY(slri_tuned_variant(tuner->kernel->program, defines, &variant->program));
-        snprintf(variant->defines, sizeof variant->defines, "%s", defines);
-    }
-    *out = variant->program;
     slri_program_hold(*out);
     return SLR_OK;
 }

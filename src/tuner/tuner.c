@@ -340,9 +340,10 @@ static void end(struct slri_tuner *tuner)
     for (uint32_t i = 0; i < tuner->contenders; i++)
         slri_tuner_unready(&tuner->contender[i]);
     slri_tuner_unready(&tuner->reference);
-    for (uint32_t i = 0; i < SLRI_TUNER_VARIANTS; i++)
+    for (uint32_t i = 0; i < SLRI_TUNER_VARIANTS; i++) {
         slr_program_destroy(tuner->variant[i].program);
-    slr_program_destroy(tuner->guarded);
+        slr_program_destroy(tuner->guarded[i].program);
+    }
     slri_search_free(&tuner->search);
     if (tuner->output)
         slri_tuner_free_outputs(tuner);

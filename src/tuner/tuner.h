@@ -25,9 +25,13 @@ struct slri_tuner_output {
 };
 
 // The program of one choice of macros; made when it is first wanted.
+typedef slr_status slri_tuner_maker(slr_program *program, const char *defines, slr_program **out);
 struct slri_tuner_variant {
     char defines[SLRI_TUNED_DEFINES_BYTES];
     slr_program *program; // NULL: none is here
+    // Of a guarded one: the blocks with which it ran and went wrong nowhere.
+    uint32_t proven[SLRI_TUNER_BLOCKS][3];
+    uint32_t provens;
 };
 
 // A candidate that is ready to launch.
@@ -55,6 +59,7 @@ struct slri_tuner {
     const char *macro[SLRI_SPACE_DIMENSIONS];
     int64_t now[SLRI_SPACE_DIMENSIONS];
     uint32_t macros;
+    bool adds_select; // the last of them is SLIPRING_SELECT, which the source does not declare
     uint32_t block[SLRI_TUNER_BLOCKS][3];
     uint32_t width[8];
     uint64_t start;
@@ -72,8 +77,7 @@ struct slri_tuner {
     double reference_cost;
 
     // guard.c
-    slr_program *guarded; // the last one; NULL: none yet
-    char guarded_defines[SLRI_TUNED_DEFINES_BYTES];
+    struct slri_tuner_variant guarded[SLRI_TUNER_VARIANTS];
     uint64_t default_threads;
     uint32_t default_turns;                   // about the most iterations of loops that a thread of the default does
     uint32_t unguarded;                       // candidates of which there is no guarded kernel
@@ -97,6 +101,8 @@ slr_status slri_tuner_make_space(struct slri_tuner *tuner);
 // The macros of a choice that differ from the program's, and the shape. False: the macros do not fit the record.
 bool slri_tuner_decode(const struct slri_tuner *tuner, uint64_t code, char defines[SLRI_TUNED_DEFINES_BYTES],
                        slr_shape *shape);
+// The macros of a choice that the source declares: without what slipring adds to them.
+void slri_tuner_own_defines(const struct slri_tuner *tuner, const char *defines, char out[SLRI_TUNED_DEFINES_BYTES]);
 
 // compare.c
 slr_status slri_tuner_save(struct slri_tuner *tuner);    // what the buffers hold
@@ -113,13 +119,17 @@ void slri_tuner_free_outputs(struct slri_tuner *tuner);
 // there. Other macros make other code, so that each candidate is looked at. Errors: NO_MEMORY.
 slr_status slri_tuner_find_read(struct slri_tuner *tuner, const struct slri_tuner_launch *launch);
 
-// guard.c: runs the candidate's guarded kernel once. `is_bad`: it does not end, or leaves a buffer, and tuner->why says
-// so. Where the device has no such kernel for the launch, it is counted in `unguarded`, and nothing is run. The default
-// comes first. Errors: those of the launch, and tuner->why has them.
+// guard.c: runs the candidate's guarded kernel once, or not at all where it is one that did not go wrong. `is_bad`: it
+// does not end, or leaves a buffer, and tuner->why says so. Where the device has no such kernel for the launch, it is
+// counted in `unguarded`, and nothing is run. The default comes first. Errors: those of the launch, and tuner->why has
+// them.
 void slri_tuner_guard_ahead(struct slri_tuner *tuner, const struct slri_tuner_launch *launch); // begins to compile it
 slr_status slri_tuner_guard(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, bool *is_bad);
 
 // trial.c
+// The variant with these macros, of `all` or by `make`. Its program stays until another needs its place.
+slr_status slri_tuner_take(struct slri_tuner *tuner, struct slri_tuner_variant all[SLRI_TUNER_VARIANTS],
+                           const char *defines, slri_tuner_maker *make, struct slri_tuner_variant **out);
 slr_status slri_tuner_ready(struct slri_tuner *tuner, uint64_t code, struct slri_tuner_launch *out);
 void slri_tuner_unready(struct slri_tuner_launch *launch);
 // Launches that often from what the buffers that are read held at first, and waits; `ns` of one launch.

@@ -96,12 +96,12 @@ static inline slr_status meter_by_macro(void *user, slr_stream *stream, slr_kern
     return SLR_OK;
 }
 
-static inline void begin_on(struct bench *b, const char *device, const char *text, slr_tuned_use use,
-                            slr_tune_meter *meter)
+static inline void begin_with(struct bench *b, const char *device, const slr_device_desc *desc, const char *text,
+                              slr_tuned_use use, slr_tune_meter *meter)
 {
     static float numbers[N];
     *b = (struct bench){.desc = SLR_TUNE_DESC_INIT};
-    must(slr_device_open(device, NULL, &b->device));
+    must(slr_device_open(device, desc, &b->device));
     b->program = load(b, text, use);
     must(slr_program_get_kernel(b->program, NULL, &b->kernel));
     must(slr_buffer_create(b->device, N * 4, &b->x));
@@ -117,6 +117,12 @@ static inline void begin_on(struct bench *b, const char *device, const char *tex
     b->desc.watch = watch;
     b->desc.measure = meter;
     b->desc.user = b;
+}
+
+static inline void begin_on(struct bench *b, const char *device, const char *text, slr_tuned_use use,
+                            slr_tune_meter *meter)
+{
+    begin_with(b, device, NULL, text, use, meter);
 }
 
 static inline void begin(struct bench *b, const char *text, slr_tuned_use use, slr_tune_meter *meter)

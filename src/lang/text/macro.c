@@ -18,6 +18,7 @@ static struct slri_macro **bucket_of(struct slri_pp *pp, const char *name)
 
 struct slri_macro *slri_macro_find(struct slri_pp *pp, const char *name)
 {
+    pp->front->asks_select |= name == pp->word.select;
     struct slri_macro *macro = *bucket_of(pp, name);
     while (macro && macro->name != name)
         macro = macro->next;

@@ -92,6 +92,7 @@ static void intern_words(struct slri_pp *pp)
         {&word->pragma_operator, "_Pragma"},
         {&word->infinity, "__slri_infinity"},
         {&word->nan, "__slri_nan"},
+        {&word->select, SLRI_SELECT_MACRO},
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         *words[i].to = slri_intern(pp, words[i].text, strlen(words[i].text));
@@ -140,6 +141,7 @@ static slr_status run(struct slri_pp *pp)
     intern_words(pp);
     struct slri_lexeme *source = slri_include_source(pp); // first, because it is file 0
     process(pp, slri_include_defines(pp));
+    pp->front->asks_select = false; // up to here the source has not been read
     process(pp, source);
     slri_tuning_read(pp);
     slri_emit_end(pp);

@@ -50,7 +50,7 @@ struct slri_loaded { // a file that was read, to be included again from memory
 
 struct slri_words { // interned spellings that the preprocessor looks for
     const char *hash, *paste, *open, *close, *comma, *ellipsis, *less, *greater;
-    const char *include, *defined, *va_args, *line, *file, *pragma_operator, *infinity, *nan;
+    const char *include, *defined, *va_args, *line, *file, *pragma_operator, *infinity, *nan, *select;
 };
 
 #define SLRI_MACRO_BUCKETS 4096

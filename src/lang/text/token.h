@@ -44,6 +44,7 @@ struct slri_front {
     uint32_t removeds, removed_room;
     struct slri_tuning *tuning; // NULL: the source declares nothing
     bool selects;               // see slri_module.selects
+    bool asks_select;           // see slri_module.asks_select
     bool guards;                // see pass/guard.h
 };
 

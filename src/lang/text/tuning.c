@@ -212,7 +212,9 @@ static bool is_set(struct slri_pp *pp, const char *name)
 
 void slri_tuning_read(struct slri_pp *pp)
 {
+    const bool asks_select = pp->front->asks_select;
     pp->front->selects = is_set(pp, SLRI_SELECT_MACRO);
+    pp->front->asks_select = asks_select;
     pp->front->guards = is_set(pp, SLRI_GUARD_MACRO);
     if (!pp->declared)
         return;

@@ -94,6 +94,34 @@ static void the_own_hash_knows_defines_but_not_the_device(void **state)
         run_end(&run[i]);
 }
 
+// What a define from outside gives is not asked for, and a body is not before it is used.
+static void a_source_that_asks_for_the_select_macro_is_known(void **state)
+{
+    (void)state;
+    static const char *const asks[] = {"#if SLIPRING_SELECT\n#endif",
+                                       "#ifdef SLIPRING_SELECT\n#endif",
+                                       "#if 1 + defined(SLIPRING_SELECT)\n#endif",
+                                       "int x = SLIPRING_SELECT;",
+                                       "#define JOIN(a, b) a##b\nint x = JOIN(SLIPRING_, SELECT);",
+                                       "#define SLIPRING_SELECT 1\n",
+                                       "#define S SLIPRING_SELECT\nint x = S;",
+                                       HEAD "#pragma slipring require SLIPRING_SELECT < 2\n"},
+                             *const not [] = {"", "int x = 1; // SLIPRING_SELECT", "#define S SLIPRING_SELECT\n",
+                                              "#if 0\nint x = SLIPRING_SELECT;\n#endif",
+                                              "char *s = \"SLIPRING_SELECT\";"};
+    const char *const define = "SLIPRING_SELECT=1";
+    for (uint32_t with = 0; with < 2; with++)
+        for (size_t i = 0; i < sizeof asks / sizeof *asks + sizeof not / sizeof *not ; i++) {
+            const bool expected = i < sizeof asks / sizeof *asks;
+            const char *text = expected ? asks[i] : not [i - sizeof asks / sizeof *asks];
+            const struct slri_source source = {.path = "a.cu", .text = text, .define = &define, .defines = with};
+            struct front_run run = run_source(&source);
+            if (run.front.asks_select != expected)
+                fail_msg("%d, not %d: %s", run.front.asks_select, expected, text);
+            run_end(&run);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -103,6 +131,7 @@ int main(void)
         cmocka_unit_test(what_a_line_lacks_is_said_at_its_place),
         cmocka_unit_test(the_own_hash_knows_defines_but_not_the_device),
         cmocka_unit_test(a_block_that_is_too_large_is_no_error_where_it_is_not_allowed),
+        cmocka_unit_test(a_source_that_asks_for_the_select_macro_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
