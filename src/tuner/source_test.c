@@ -141,12 +141,60 @@ static void values_that_no_block_can_have_are_named(void **state)
     end(&b);
 }
 
+// What `require` leaves is the default alone, some other values, or other values but not the default.
+static void what_require_excludes_is_said_where_nothing_else_is_left(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *require, *reason, *defines;
+    } cases[] = {
+        {"K == 1", "measured. The source's `require` lines exclude all other values of its macros.", ""},
+        {"K > 4",
+         "measured. The source's `require` lines exclude all other values of its macros, and the default's, too.", ""},
+        {"K == 2", "). The source's `require` lines exclude the default's values of its macros.", "K=2"},
+        {"K != 3", NULL, "K=2"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024];
+        struct bench b;
+        snprintf(text, sizeof text,
+                 "#ifndef K\n#define K 1\n#endif\n#pragma slipring tune K = 1, 2, 3, 4\n#pragma slipring require %s\n"
+                 "__global__ void f(const float *x, float *y, int n)\n"
+                 "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] * K / K; }\n",
+                 cases[i].require);
+        begin(&b, text, 0, meter_by_macro);
+        b.desc.flags = SLR_TUNE_KEEP_BLOCK | SLR_TUNE_DISCARD;
+        must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+        const char *said = strstr(b.tuned.reason, cases[i].reason ? cases[i].reason : "require");
+        if ((said != NULL) != (cases[i].reason != NULL))
+            fail_msg("%s: %s", cases[i].require, b.tuned.reason);
+        assert_string_equal(b.tuned.defines, cases[i].defines);
+        end(&b);
+    }
+    // Other blocks and branches without a jump are no other values of the source's macros.
+    struct bench b;
+    begin(&b,
+          "#ifndef K\n#define K 1\n#endif\n#pragma slipring tune K = 1, 2\n#pragma slipring require K == 1\n"
+          "__global__ void f(const float *x, float *y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+          "float v = x[i]; if (v > 9.0f) v = v * 0.5f; y[i] = v * K; }\n",
+          0, meter_by_block);
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    assert_true(b.tuned.space > 10);
+    if (!strstr(b.tuned.reason, ". The source's `require` lines exclude all other values of its macros."))
+        fail_msg("%s", b.tuned.reason);
+    end(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(a_program_tells_its_tunables_and_declared_blocks), CASE(items_determine_the_grid_of_a_launch),
-        CASE(what_cannot_be_tuned_is_refused_with_the_reason),  CASE(a_file_that_has_changed_is_not_tuned),
-        CASE(macros_of_a_program_with_variables_stay),          CASE(values_that_no_block_can_have_are_named),
+        CASE(a_program_tells_its_tunables_and_declared_blocks),
+        CASE(items_determine_the_grid_of_a_launch),
+        CASE(what_cannot_be_tuned_is_refused_with_the_reason),
+        CASE(a_file_that_has_changed_is_not_tuned),
+        CASE(macros_of_a_program_with_variables_stay),
+        CASE(values_that_no_block_can_have_are_named),
+        CASE(what_require_excludes_is_said_where_nothing_else_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

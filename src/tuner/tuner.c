@@ -34,13 +34,18 @@ static bool is_contest_over(void *user)
 
 static bool allows(void *user, uint64_t code)
 {
-    const struct slri_tuner *tuner = user;
-    char defines[SLRI_TUNED_DEFINES_BYTES];
+    struct slri_tuner *tuner = user;
+    char defines[SLRI_TUNED_DEFINES_BYTES], own[SLRI_TUNED_DEFINES_BYTES];
     slr_shape shape;
     bool is_allowed = true;
     if (!slri_tuner_decode(tuner, code, defines, &shape))
         return false;
-    return !*defines || (slri_tuned_is_allowed(tuner->kernel->program, defines, &is_allowed) == SLR_OK && is_allowed);
+    if (*defines && slri_tuned_is_allowed(tuner->kernel->program, defines, &is_allowed) != SLR_OK)
+        return false;
+    slri_tuner_own_defines(tuner, defines, own);
+    tuner->forbidden += !is_allowed;
+    tuner->other_choices += is_allowed && *own;
+    return is_allowed;
 }
 
 // ---- the contest ---------------------------------------------------------------------------------------------------
@@ -159,6 +164,19 @@ static const char *without_place(const char *message)
     return error ? error + 2 : message;
 }
 
+// Who sees the default alone would look for the reason in the measurements.
+static void say_forbidden(const struct slri_tuner *tuner, slr_tuned *out)
+{
+    const struct slri_tuning *tuning = tuner->kernel->program->module->tuning;
+    const bool is_default_out = tuning && !tuning->is_allowed;
+    const bool is_drawn = slri_space_count(&tuner->space) > SLRI_SEARCH_CANDIDATES;
+    if (tuner->forbidden && !tuner->other_choices)
+        add_reason(out, " The source's `require` lines exclude all %s values of its macros%s.",
+                   is_drawn ? "drawn" : "other", is_default_out ? ", and the default's, too" : "");
+    else if (is_default_out)
+        add_reason(out, " The source's `require` lines exclude the default's values of its macros.");
+}
+
 // Values of a macro with which the source has an error, such as a `block` line of 2,048 threads: no candidate has them.
 // What `require` forbids is the source's own wish, and is not named.
 static void say_left_out(const struct slri_tuner *tuner, slr_tuned *out)
@@ -206,6 +224,7 @@ static void fill_result(struct slri_tuner *tuner, const struct slri_contest *con
                        .metric = tuner->desc->metric};
     memcpy(out->defines, launch->defines, sizeof out->defines);
     say_reason(tuner, contest, out);
+    say_forbidden(tuner, out);
     say_left_out(tuner, out);
     say_unguarded(tuner, out);
 }

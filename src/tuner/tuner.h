@@ -84,6 +84,8 @@ struct slri_tuner {
     char why_unguarded[SLRI_TUNER_WHY_BYTES]; // of the first
 
     struct slri_search search;
+    uint32_t forbidden;     // choices of macros that `require` does not allow
+    uint32_t other_choices; // of the source's macros that are allowed, but for the default's
     uint32_t refused, wrong, failed;
     char why[SLRI_TUNER_WHY_BYTES];
     bool differs_in_reals; // what `why` says of a result: a tolerance could accept it
