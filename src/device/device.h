@@ -179,6 +179,10 @@ static inline bool slri_buffer_is_near(const slr_buffer *buffer, const slr_devic
             slri_buffer_is_one(root));
 }
 uint32_t slri_scalar_bytes(slr_scalar scalar); // 0 for what is no scalar
+// print.c: the shortest text that reads back as the same value; of a NaN "nan".
+#define SLRI_SCALAR_TEXT 48
+void slri_scalar_spell(slr_scalar dtype, const unsigned char *from, char to[SLRI_SCALAR_TEXT]);
+double slri_scalar_real(slr_scalar dtype, const unsigned char *from); // of F32, F64, F16 and BF16
 // INVALID where both are known and the buffer's dtype has another size, or one is floating and the other not: as a
 // parameter of a kernel or ring kernel (`what` and its name) whose elements are `scalar`; 0: no scalars.
 slr_status slri_buffer_check_elements(const slr_buffer *buffer, slr_scalar scalar, const char *what, const char *name,

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #define CHUNK_BYTES 4096u
-#define ELEMENT_TEXT 48
 
 struct printer {
     slr_buffer *buffer;
@@ -41,27 +40,27 @@ static void put(struct printer *p, const char *text)
 
 // ---- one element ---------------------------------------------------------------------------------------------------
 
-static void spell_unsigned(uint64_t value, char to[ELEMENT_TEXT])
+static void spell_unsigned(uint64_t value, char to[SLRI_SCALAR_TEXT])
 {
-    snprintf(to, ELEMENT_TEXT, "%" PRIu64, value);
+    snprintf(to, SLRI_SCALAR_TEXT, "%" PRIu64, value);
 }
 
-static void spell_signed(int64_t value, char to[ELEMENT_TEXT])
+static void spell_signed(int64_t value, char to[SLRI_SCALAR_TEXT])
 {
-    snprintf(to, ELEMENT_TEXT, "%" PRId64, value);
+    snprintf(to, SLRI_SCALAR_TEXT, "%" PRId64, value);
 }
 
 // "%g" drops zeros at the end, so that of as many digits as every normal number of so few keeps none is too many; a
 // subnormal one keeps fewer. `most` are always enough. Read and written by the process's locale; its decimal point
 // becomes ours.
-static void spell_digits(double value, bool is_float, char to[ELEMENT_TEXT])
+static void spell_digits(double value, bool is_float, char to[SLRI_SCALAR_TEXT])
 {
     // C17 5.2.4.2.2
     int least = is_float ? FLT_DIG : DBL_DIG, most = is_float ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
     if (fabs(value) < (is_float ? (double)FLT_MIN : DBL_MIN))
         least = 1;
     for (int digits = least; digits <= most; ++digits) {
-        snprintf(to, ELEMENT_TEXT, "%.*g", digits, value);
+        snprintf(to, SLRI_SCALAR_TEXT, "%.*g", digits, value);
         if ((is_float ? (double)strtof(to, NULL) : strtod(to, NULL)) == value)
             break;
     }
@@ -70,23 +69,23 @@ static void spell_digits(double value, bool is_float, char to[ELEMENT_TEXT])
         *point = '.';
 }
 
-static void spell_floating(double value, bool is_float, char to[ELEMENT_TEXT])
+static void spell_floating(double value, bool is_float, char to[SLRI_SCALAR_TEXT])
 {
     if (isnan(value))
-        snprintf(to, ELEMENT_TEXT, "nan");
+        snprintf(to, SLRI_SCALAR_TEXT, "nan");
     else if (is_float && fabs(value) < 16777216 && value == nearbyint(value)) // 2^24: no digit of it is made up
-        snprintf(to, ELEMENT_TEXT, "%.0f", value);
+        snprintf(to, SLRI_SCALAR_TEXT, "%.0f", value);
     else
         spell_digits(value, is_float, to);
 }
 
 // A half is spelled by as few digits as it takes to tell it from the others.
-static void spell_half(uint16_t bits, bool is_bf16, char to[ELEMENT_TEXT])
+static void spell_half(uint16_t bits, bool is_bf16, char to[SLRI_SCALAR_TEXT])
 {
     float value = is_bf16 ? slri_bf16_from_bits(bits) : slri_f16_from_bits(bits);
     spell_floating((double)value, true, to);
     for (int digits = 1; digits < 6 && isfinite(value) && value != nearbyintf(value); ++digits) {
-        snprintf(to, ELEMENT_TEXT, "%.*g", digits, (double)value);
+        snprintf(to, SLRI_SCALAR_TEXT, "%.*g", digits, (double)value);
         float read = strtof(to, NULL);
         if ((is_bf16 ? slri_bf16_to_bits(read) : slri_f16_to_bits(read)) == bits)
             break;
@@ -104,7 +103,7 @@ static void spell_half(uint16_t bits, bool is_bf16, char to[ELEMENT_TEXT])
         return;                                                                                                        \
     } while (0)
 
-static void spell(slr_scalar dtype, const unsigned char *from, char to[ELEMENT_TEXT])
+void slri_scalar_spell(slr_scalar dtype, const unsigned char *from, char to[SLRI_SCALAR_TEXT])
 {
     switch (dtype) {
     case SLR_BOOL:
@@ -135,20 +134,36 @@ static void spell(slr_scalar dtype, const unsigned char *from, char to[ELEMENT_T
     }
 }
 
+double slri_scalar_real(slr_scalar dtype, const unsigned char *from)
+{
+    uint16_t half;
+    float single;
+    double real;
+    memcpy(&half, from, sizeof half);
+    if (dtype == SLR_F16 || dtype == SLR_BF16)
+        return (double)(dtype == SLR_F16 ? slri_f16_from_bits(half) : slri_bf16_from_bits(half));
+    if (dtype == SLR_F32) {
+        memcpy(&single, from, sizeof single);
+        return (double)single;
+    }
+    memcpy(&real, from, sizeof real);
+    return real;
+}
+
 // ---- all of them ---------------------------------------------------------------------------------------------------
 
 // Elements `first` up to `end`, between blanks.
 static slr_status put_run(struct printer *p, uint64_t first, uint64_t end)
 {
     unsigned char chunk[CHUNK_BYTES];
-    char text[ELEMENT_TEXT];
+    char text[SLRI_SCALAR_TEXT];
     for (uint64_t at = first; at < end;) {
         uint64_t count = CHUNK_BYTES / p->each < end - at ? CHUNK_BYTES / p->each : end - at;
         SLRI_TRY(slr_buffer_read(p->buffer, at * p->each, chunk, count * p->each));
         for (uint64_t i = 0; i < count; ++i, ++at) {
             if (at != first)
                 put(p, " ");
-            spell(p->dtype, chunk + i * p->each, text);
+            slri_scalar_spell(p->dtype, chunk + i * p->each, text);
             put(p, text);
         }
     }

@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,6 +33,7 @@ slr_status slri_tuner_save(struct slri_tuner *tuner)
             continue;
         *output = (struct slri_tuner_output){.buffer = arg->value.buffer,
                                              .parameter = &info->parameters[i],
+                                             .element = tuner->kernel->entry->binding[i].type,
                                              .bytes = slr_buffer_size(arg->value.buffer)};
         SLRI_TRY(save_one(tuner, output));
     }
@@ -76,54 +76,35 @@ slr_status slri_tuner_expect(struct slri_tuner *tuner)
     return read_outputs(tuner, true);
 }
 
-static double number_at(slr_scalar scalar, const unsigned char *at)
+// Of a number: "y[3].x is 2, not 1". Two texts are the same only of NaNs, which their bits tell apart.
+static void say_numbers(struct slri_tuner *tuner, const struct slri_tuner_output *output, const char *place,
+                        const struct slri_tuner_difference *difference)
 {
-    float single;
-    double real;
-    if (scalar == SLR_F32) {
-        memcpy(&single, at, sizeof single);
-        return single;
-    }
-    memcpy(&real, at, sizeof real);
-    return real;
+    char found[SLRI_SCALAR_TEXT], expected[SLRI_SCALAR_TEXT];
+    uint64_t bits[2] = {0, 0};
+    slri_scalar_spell((slr_scalar)difference->kind, output->found + difference->at, found);
+    slri_scalar_spell((slr_scalar)difference->kind, output->expected + difference->at, expected);
+    memcpy(&bits[0], output->found + difference->at, slri_kind_bytes(difference->kind));
+    memcpy(&bits[1], output->expected + difference->at, slri_kind_bytes(difference->kind));
+    if (strcmp(found, expected) != 0)
+        snprintf(tuner->why, sizeof tuner->why, "%s%s is %s, not %s", place, difference->member, found, expected);
+    else
+        snprintf(tuner->why, sizeof tuner->why, "%s%s is nan with the bits 0x%llx, not 0x%llx", place,
+                 difference->member, (unsigned long long)bits[0], (unsigned long long)bits[1]);
 }
 
-static bool is_real(const struct slri_tuner_output *output)
+static void say_difference(struct slri_tuner *tuner, const struct slri_tuner_output *output,
+                           const struct slri_tuner_difference *difference)
 {
-    return output->parameter->scalar == SLR_F32 || output->parameter->scalar == SLR_F64;
-}
-
-static bool is_near(double a, double b, double tolerance)
-{
-    return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= tolerance * fmax(fabs(a), fabs(b));
-}
-
-// The first element that is wrong; its number, or UINT64_MAX.
-static uint64_t find_wrong(const struct slri_tuner *tuner, const struct slri_tuner_output *output)
-{
-    uint64_t bytes = output->parameter->element_bytes ? output->parameter->element_bytes : 1;
-    for (uint64_t at = 0; at + bytes <= output->bytes; at += bytes) {
-        const unsigned char *expected = output->expected + at, *found = output->found + at;
-        if (memcmp(expected, found, bytes) == 0)
-            continue;
-        if (!is_real(output) || !is_near(number_at(output->parameter->scalar, expected),
-                                         number_at(output->parameter->scalar, found), tuner->desc->tolerance))
-            return at / bytes;
-    }
-    return UINT64_MAX;
-}
-
-static void say_difference(struct slri_tuner *tuner, const struct slri_tuner_output *output, uint64_t index)
-{
-    int length =
-        snprintf(tuner->why, sizeof tuner->why, "%s[%llu]", output->parameter->name, (unsigned long long)index);
-    tuner->differs_in_reals = is_real(output);
-    if (is_real(output) && length > 0 && (size_t)length < sizeof tuner->why) {
-        uint64_t at = index * output->parameter->element_bytes;
-        snprintf(tuner->why + length, sizeof tuner->why - (size_t)length, " is %.9g, not %.9g",
-                 number_at(output->parameter->scalar, output->found + at),
-                 number_at(output->parameter->scalar, output->expected + at));
-    }
+    char place[84];
+    const uint64_t bytes = output->element->bytes, at = difference->at;
+    snprintf(place, sizeof place, "%.60s[%llu]", output->parameter->name, (unsigned long long)(at / bytes));
+    tuner->differs_in_reals = slri_kind_is_float(difference->kind);
+    if (difference->kind != SLRI_VOID)
+        say_numbers(tuner, output, place, difference);
+    else
+        snprintf(tuner->why, sizeof tuner->why, "%s has the byte 0x%02x, not 0x%02x, at %llu, where no number lies",
+                 place, output->found[at], output->expected[at], (unsigned long long)(at % bytes));
 }
 
 slr_status slri_tuner_compare(struct slri_tuner *tuner, bool *is_exact)
@@ -134,11 +115,11 @@ slr_status slri_tuner_compare(struct slri_tuner *tuner, bool *is_exact)
         const struct slri_tuner_output *output = &tuner->output[i];
         if (!output->saved || memcmp(output->expected, output->found, output->bytes) == 0)
             continue;
-        uint64_t wrong = find_wrong(tuner, output);
         *is_exact = false;
-        if (wrong == UINT64_MAX)
+        struct slri_tuner_difference difference;
+        if (!slri_tuner_differs(output, tuner->desc->tolerance, &difference))
             continue;
-        say_difference(tuner, output, wrong);
+        say_difference(tuner, output, &difference);
         return SLR_WRONG_STATE;
     }
     return SLR_OK;

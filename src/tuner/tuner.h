@@ -13,12 +13,13 @@
 
 #define SLRI_TUNER_BLOCKS 24u
 #define SLRI_TUNER_VARIANTS 64u
-#define SLRI_TUNER_WHY_BYTES 200
+#define SLRI_TUNER_WHY_BYTES 256
 
 // A buffer that the kernel may write to.
 struct slri_tuner_output {
     slr_buffer *buffer, *saved; // `saved`: as it was before
     const slr_parameter *parameter;
+    const struct slri_type *element;
     uint64_t bytes;
     bool is_read;                    // by the code of a kernel that was tried
     unsigned char *expected, *found; // of the host: after the default; after a candidate
@@ -116,6 +117,15 @@ slr_status slri_tuner_expect(struct slri_tuner *tuner); // from now on what they
 // OK; WRONG_STATE: they hold something else, and tuner->why says what. `is_exact`: bit for bit.
 slr_status slri_tuner_compare(struct slri_tuner *tuner, bool *is_exact);
 void slri_tuner_free_outputs(struct slri_tuner *tuner);
+
+// differ.c: the first place in which what a candidate has left is wrong.
+#define SLRI_TUNER_MEMBER_BYTES 64
+struct slri_tuner_difference {
+    uint64_t at;                          // the byte of the buffer
+    enum slri_kind kind;                  // of the number there; VOID: a byte of none
+    char member[SLRI_TUNER_MEMBER_BYTES]; // the number's name within the element, such as ".x"; ""
+};
+bool slri_tuner_differs(const struct slri_tuner_output *output, double tolerance, struct slri_tuner_difference *out);
 
 // reads.c: notes which of the outputs the launch's kernel reads somewhere in its code, whether or not a thread comes
 // there. Other macros make other code, so that each candidate is looked at. Errors: NO_MEMORY.
