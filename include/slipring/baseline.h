@@ -37,7 +37,9 @@ typedef struct slr_baseline {
     const char *operation; ///< the operation's name, which slr_comparison.why contains. NULL means "operation"
     double target;    ///< the expected throughput or latency, in the unit of the samples. 0: the median of `samples`
     double tolerance; ///< the allowed loss of speed, as a fraction above 0 and below 1, such as 0.05. 0 means 0.1
-    /// Samples of the operation from an earlier measurement; NULL: no samples, and `target` counts as exact.
+    /// Samples of the operation from an earlier measurement; NULL: no samples, and `target` counts as exact. If
+    /// `target` is not 0, the samples only say how much the target scatters: slipring scales them so that `target` is
+    /// their median.
     const double *samples;
     uint32_t sample_count; ///< number of elements of `samples`
     uint32_t reserved;     ///< ignored

@@ -41,6 +41,7 @@ struct sides {
     const double *samples, *of_target;
     uint32_t count, target_count;
     double target; // where there are no samples of it
+    double scale;  // of a draw from the target's samples: a target beside them counts, and they give its scatter
     bool is_latency;
     double *room; // for as many as the larger side has
     uint64_t random;
@@ -61,7 +62,7 @@ static double speed_of(const struct sides *s, double value, double target)
 static void find_interval(struct sides *s, double speeds[DRAWS], slr_comparison *out)
 {
     for (uint32_t i = 0; i < DRAWS; ++i) {
-        double target = s->of_target ? draw_middle(s, s->of_target, s->target_count) : s->target;
+        double target = s->of_target ? s->scale * draw_middle(s, s->of_target, s->target_count) : s->target;
         speeds[i] = speed_of(s, draw_middle(s, s->samples, s->count), target);
     }
     qsort(speeds, DRAWS, sizeof *speeds, compare_doubles);
@@ -157,9 +158,11 @@ static slr_status compare_samples(const slr_baseline *b, const double *samples, 
     memcpy(s.room, samples, count * sizeof *samples);
     c->value = middle(s.room, count);
     c->target = b->target;
-    if (c->target == 0) {
+    if (s.of_target) {
         memcpy(s.room, b->samples, b->sample_count * sizeof *samples);
-        c->target = middle(s.room, b->sample_count);
+        const double median = middle(s.room, b->sample_count);
+        c->target = b->target != 0 ? b->target : median;
+        s.scale = c->target / median;
     }
     s.target = c->target;
     c->tolerance = b->tolerance != 0 ? b->tolerance : 0.1;

@@ -187,6 +187,23 @@ static void what_is_no_measurement_is_refused(void **state)
     assert_string_equal(slr_verdict_name(9), "unknown");
 }
 
+static void a_target_beside_its_samples_is_what_counts(void **state)
+{
+    (void)state;
+    static const double figures[] = {100, 101, 99, 100, 102, 98};
+    slr_baseline baseline = SLR_BASELINE_INIT;
+    baseline.samples = figures;
+    baseline.sample_count = sizeof figures / sizeof *figures;
+    const slr_comparison own = compared(&baseline, figures, 6);
+    assert_int_equal(own.verdict, SLR_VERDICT_SAME);
+    baseline.target = 200;
+    const slr_comparison twice = compared(&baseline, figures, 6);
+    assert_int_equal(twice.verdict, SLR_VERDICT_REGRESSED);
+    assert_true(twice.speed == 0.5 && twice.low == own.low / 2 && twice.high == own.high / 2); // the same scatter
+    baseline.target = 50;
+    assert_int_equal(compared(&baseline, figures, 6).verdict, SLR_VERDICT_IMPROVED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +213,7 @@ int main(void)
         cmocka_unit_test(samples_decide_by_their_scatter),
         cmocka_unit_test(samples_of_the_target_scatter_too),
         cmocka_unit_test(what_is_no_measurement_is_refused),
+        cmocka_unit_test(a_target_beside_its_samples_is_what_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
