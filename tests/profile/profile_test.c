@@ -43,33 +43,12 @@ static void ends(const char *arguments, int code)
     fail();
 }
 
-// A driver's threads may end while the leak sanitizer looks at them, which then crashes: in the program and in the
-// tool, which opens the device, too. Tests of that driver in one process look for leaks.
-static void look_for_leaks(bool looks)
-{
-    static char kept[256];
-    const char *options = getenv("ASAN_OPTIONS");
-    if (looks)
-        setenv("ASAN_OPTIONS", kept, 1);
-    else {
-        char without[300];
-        snprintf(kept, sizeof kept, "%s", options ? options : "");
-        snprintf(without, sizeof without, "%s%sdetect_leaks=0", kept, *kept ? ":" : "");
-        setenv("ASAN_OPTIONS", without, 1);
-    }
-}
-
 static bool advises_on(const char *rule, const char *how, const char *device)
 {
     char arguments[512], wanted[64];
-    const bool is_driver = strncmp(device, "opencl", 6) == 0;
     snprintf(arguments, sizeof arguments, "--json -- \"$SLIPRING_BINARY_DIR\"/tests/bottlenecks '%s' %s %s", rule, how,
              device);
-    if (is_driver)
-        look_for_leaks(false);
     ends(arguments, 0);
-    if (is_driver)
-        look_for_leaks(true);
     holds_of_report(strstr(output, "\"exit_code\": 0"));
     snprintf(wanted, sizeof wanted, "\"rule\": \"%s\"", rule);
     return strstr(output, wanted) != NULL;
