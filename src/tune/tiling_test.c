@@ -181,6 +181,48 @@ static void a_driver_that_names_no_warp_has_no_blocks_of_a_thread(void **state)
         }
 }
 
+// 1,500 is 47 times 32, less 4: blocks of one warp leave the smallest rest. To start each of them takes longer than the
+// rest would.
+static void no_block_is_one_warp_where_many_fit(void **state)
+{
+    (void)state;
+    const slr_device_limits opencl = {.units = 8, .block_threads = 4096, .block_shared_bytes = 1 << 20},
+                            cpu = {.units = 2,
+                                   .lanes = 16,
+                                   .block_threads = 1024,
+                                   .unit_blocks = 1,
+                                   .block_shared_bytes = 200000,
+                                   .l1_bytes = 49152},
+                            h100 = limits_of(90, 132);
+    const slr_device_limits *const all[] = {&opencl, &cpu, &h100};
+    static const uint64_t problems_of[][3] = {{1500, 1500, 1}, {513, 257, 129}, {1009, 1013, 1}, {65537, 65537, 1}};
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 4; ++k) {
+            slr_tiling_desc desc = desc_of(all[i], problems_of[k][1], problems_of[k][0], 0);
+            desc.planes = problems_of[k][2];
+            slr_tiling t = tiling_of(&desc);
+            assert_true(t.threads[0] * t.threads[1] * t.threads[2] >= 4 * (all[i]->lanes ? all[i]->lanes : 32));
+            assert_true(t.whole > 0.9);
+        }
+}
+
+// 33 rows are 11 times 3: no power of two but 1, and no multiple of 8, divides them.
+static void rows_are_divided_by_any_number(void **state)
+{
+    (void)state;
+    const slr_device_limits cpu = {.units = 1,
+                                   .lanes = 16,
+                                   .block_threads = 1024,
+                                   .unit_blocks = 1,
+                                   .block_shared_bytes = 200000,
+                                   .l1_bytes = 49152};
+    slr_tiling_desc desc = desc_of(&cpu, 33, 16, 0);
+    desc.planes = 35;
+    slr_tiling t = tiling_of(&desc);
+    assert_true(t.whole == 1.0);
+    assert_true(t.threads[0] * t.threads[1] * t.threads[2] > 16);
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
     (void)state;
@@ -302,6 +344,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_stencil_gets_a_tile_with_little_halo),
         cmocka_unit_test(a_cpu_has_tiles_for_its_cache_and_all_its_cores),
         cmocka_unit_test(a_driver_that_names_no_warp_has_no_blocks_of_a_thread),
+        cmocka_unit_test(no_block_is_one_warp_where_many_fit),
+        cmocka_unit_test(rows_are_divided_by_any_number),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(random_problems_pass_no_limit_and_have_each_output_once),
     };
