@@ -59,8 +59,22 @@ static void put_three(slri_text *to, const char *key, const uint64_t value[3])
                      (unsigned long long)value[1], (unsigned long long)value[2]);
 }
 
+// Of the text of a line in front of it.
+static void make_check(const char *line, size_t length, char check[SLRI_HASH_HEX_BYTES])
+{
+    slri_hash hash;
+    slri_hash_init(&hash);
+    slri_hash_field(&hash, line, length);
+    slri_hash_hex(&hash, check);
+}
+
+#define CHECK_KEY ", \"check\": \""
+#define CHECK_END "\"}"
+
 static void put_record(slri_text *to, const struct slri_tuned_place *place, const struct slri_tuned_record *record)
 {
+    char check[SLRI_HASH_HEX_BYTES];
+    const size_t begin = to->length;
     const uint64_t block[3] = {record->block[0], record->block[1], record->block[2]};
     slri_text_puts(to, "{");
     put_string(to, "source", record->source);
@@ -81,7 +95,11 @@ static void put_record(slri_text *to, const struct slri_tuned_place *place, cons
     put_string(to, "model", place->model);
     put_string(to, "compiler", place->compiler);
     put_string(to, "driver", place->driver);
-    slri_text_printf(to, "\"version\": \"%s\"}\n", SLR_VERSION);
+    slri_text_printf(to, "\"version\": \"%s\"", SLR_VERSION);
+    if (to->out_of_memory)
+        return;
+    make_check(slri_text_view(to) + begin, to->length - begin, check);
+    slri_text_printf(to, CHECK_KEY "%s" CHECK_END "\n", check);
 }
 
 // Behind `"key": `, or NULL. No value of ours holds an unescaped quotation mark, so that none is taken for a key.
@@ -149,13 +167,26 @@ static bool get_u32(const char *line, const char *key, uint32_t *out)
     return is_there;
 }
 
+// A line of which a byte has changed may still read as a record: of another tile, or of a block that cannot be
+// launched.
+static bool is_whole(const char *line)
+{
+    char check[SLRI_HASH_HEX_BYTES], end[sizeof CHECK_KEY CHECK_END + SLRI_HASH_HEX_BYTES];
+    const size_t length = strlen(line), tail = sizeof CHECK_KEY CHECK_END - 1 + SLRI_HASH_HEX_BYTES - 1;
+    if (length <= tail)
+        return false;
+    make_check(line, length - tail, check);
+    snprintf(end, sizeof end, CHECK_KEY "%s" CHECK_END, check);
+    return strcmp(line + length - tail, end) == 0;
+}
+
 // `line` is terminated where it ends.
 static bool get_record(const char *line, struct slri_tuned_place *place, struct slri_tuned_record *out, char *version,
                        size_t version_bytes)
 {
     uint64_t block[3], exact = 0;
     *out = (struct slri_tuned_record){0};
-    bool whole = *line == '{' && get_string(line, "source", out->source, sizeof out->source) &&
+    bool whole = *line == '{' && is_whole(line) && get_string(line, "source", out->source, sizeof out->source) &&
                  get_string(line, "kernel", out->kernel, sizeof out->kernel) &&
                  get_three(line, "threads", UINT64_MAX, out->threads) && get_three(line, "block", 1024, block) &&
                  get_u32(line, "vector_width", &out->vector_width) &&
@@ -219,9 +250,11 @@ slr_status slri_tuned_path(const struct slri_tuned_place *place, char **path)
 typedef void each_line(void *user, const char *line, const struct slri_tuned_place *place,
                        const struct slri_tuned_record *record, bool is_current_version);
 
-// Cuts the text into its lines.
-static void read_lines(char *text, each_line *visit, void *user)
+// Cuts the text into its lines. After a crash of the machine a file may hold zeros, which end no more than a line.
+static void read_lines(char *text, size_t bytes, each_line *visit, void *user)
 {
+    for (size_t i = 0; i < bytes; i++)
+        text[i] = text[i] ? text[i] : '\n';
     for (char *line = text, *next; *line; line = next) {
         struct slri_tuned_place place;
         struct slri_tuned_record record;
@@ -253,8 +286,9 @@ static void visit_line(void *user, const char *line, const struct slri_tuned_pla
 static slr_status read_file(const slri_folder *folder, const char *name, each_line *visit, void *user)
 {
     char *text;
-    SLRI_TRY(slri_folder_read(folder, name, FILE_BYTES, true, &text, NULL));
-    read_lines(text, visit, user);
+    size_t bytes;
+    SLRI_TRY(slri_folder_read(folder, name, FILE_BYTES, true, &text, &bytes));
+    read_lines(text, bytes, visit, user);
     free(text);
     return SLR_OK;
 }

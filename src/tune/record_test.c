@@ -150,6 +150,75 @@ static void a_damaged_line_is_passed_over(void **state)
     assert_int_equal(look(&place).count, 2);
 }
 
+static char *read_tuned(char path[600], size_t *bytes)
+{
+    DIR *opened = opendir(folder);
+    const struct dirent *entry;
+    char *text = NULL;
+    while (!text && (entry = readdir(opened)))
+        if (strncmp(entry->d_name, "tuned-", 6) == 0) {
+            snprintf(path, 600, "%s/%s", folder, entry->d_name);
+            FILE *file = fopen(path, "r");
+            text = calloc(1, 65536);
+            *bytes = fread(text, 1, 65535, file);
+            fclose(file);
+        }
+    closedir(opened);
+    assert_non_null(text);
+    return text;
+}
+
+static void write_tuned(const char *path, const char *text, size_t bytes)
+{
+    FILE *file = fopen(path, "w");
+    fwrite(text, 1, bytes, file);
+    fclose(file);
+}
+
+// "block": [16, 16, 1] may become [96, 16, 1], which reads as well as before, and which no launch takes.
+static void a_line_of_which_one_byte_has_changed_is_passed_over(void **state)
+{
+    (void)state;
+    char path[600];
+    size_t bytes;
+    struct slri_tuned_record record = make("matmul", 1024);
+    assert_int_equal(slri_tuned_keep(&place, &record), SLR_OK);
+    char *text = read_tuned(path, &bytes);
+    for (size_t i = 0; i + 1 < bytes; i++) { // the newline at the end may be missing
+        static const char others[] = {'0', '9', '"', ' ', '\n', '\0'};
+        for (size_t k = 0; k < sizeof others; k++) {
+            const char was = text[i];
+            if (was == others[k])
+                continue;
+            text[i] = others[k];
+            write_tuned(path, text, bytes);
+            if (look(&place).count != 0)
+                fail_msg("byte %zu: %.*s", i, (int)bytes, text);
+            text[i] = was;
+        }
+    }
+    write_tuned(path, text, bytes);
+    assert_int_equal(look(&place).count, 1);
+    free(text);
+}
+
+static void zeros_in_the_file_hide_no_other_line(void **state)
+{
+    (void)state;
+    char path[600];
+    size_t bytes;
+    struct slri_tuned_record first = make("matmul", 1024), second = make("matmul", 2048);
+    assert_int_equal(slri_tuned_keep(&place, &first), SLR_OK);
+    assert_int_equal(slri_tuned_keep(&place, &second), SLR_OK);
+    char *text = read_tuned(path, &bytes);
+    memset(text + 8, 0, 64);
+    write_tuned(path, text, bytes);
+    struct found found = look(&place);
+    assert_int_equal(found.count, 1);
+    assert_int_equal(found.last.threads[0], 2048);
+    free(text);
+}
+
 static void processes_that_write_at_once_lose_nothing(void **state)
 {
     enum { PROCESSES = 4, RECORDS = 25 };
@@ -201,6 +270,8 @@ int main(void)
         CASE(another_driver_or_compiler_is_not_current_and_another_device_not_there),
         CASE(a_record_replaces_the_one_for_the_same_problem_only),
         CASE(a_damaged_line_is_passed_over),
+        CASE(a_line_of_which_one_byte_has_changed_is_passed_over),
+        CASE(zeros_in_the_file_hide_no_other_line),
         CASE(processes_that_write_at_once_lose_nothing),
         CASE(all_devices_are_visited),
     };
