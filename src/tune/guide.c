@@ -9,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { VALUES = 80, PASSES = 4, DOUBTS = 3 };
+enum { VALUES = 80, PASSES = 4, DOUBTS = 3, SUSPECTS = 256 };
 // Of the logarithm. In replays of searches of six kernels on two devices, 0.1 to 0.3 gave the same.
-static const double neighbour_bonus = 0.2;
+static const double neighbour_bonus = 0.2, after_all_others = 1e4;
 
 struct model {
     double base;
@@ -94,13 +94,82 @@ static bool are_neighbours(const struct slri_space *space, const struct slri_tri
     return steps == 1;
 }
 
+// ---- doubts --------------------------------------------------------------------------------------------------------
+
+// What is wrong, or fails, most likely does so for its macros, whatever the block. The suspects are those of its values
+// that no right candidate had; where each was right elsewhere, all together. A candidate with the same suspects is
+// doubtful, and comes after all others. Else a wrong candidate that is expected to be fast would be tried with every
+// block, until the budget is used up.
+struct suspects {
+    uint32_t count;
+    struct {
+        uint32_t is_meant[SLRI_SPACE_DIMENSIONS], value[SLRI_SPACE_DIMENSIONS];
+    } each[SUSPECTS];
+};
+
+static bool is_bad(const struct slri_trial *trial)
+{
+    return trial->state == SLR_TUNE_WRONG || trial->state == SLR_TUNE_FAILED;
+}
+
+static void find_right(const struct slri_search *search, bool right[SLRI_SPACE_DIMENSIONS][VALUES])
+{
+    uint32_t choice[SLRI_SPACE_DIMENSIONS];
+    for (uint32_t i = 0; i < search->trials; i++) {
+        if (!is_sample(&search->trial[i]))
+            continue;
+        slri_space_decode(&search->desc->space, search->trial[i].code, choice);
+        for (uint32_t k = 0; k < search->desc->macros; k++)
+            right[k][choice[k] % VALUES] = true;
+    }
+}
+
+static void find_suspects(const struct slri_search *search, struct suspects *out)
+{
+    bool right[SLRI_SPACE_DIMENSIONS][VALUES] = {{false}};
+    const uint32_t macros = search->desc->macros;
+    out->count = 0;
+    find_right(search, right);
+    for (uint32_t i = 0; i < search->trials && macros && out->count < SUSPECTS; i++) {
+        uint32_t choice[SLRI_SPACE_DIMENSIONS], meant = 0;
+        if (!is_bad(&search->trial[i]))
+            continue;
+        slri_space_decode(&search->desc->space, search->trial[i].code, choice);
+        for (uint32_t k = 0; k < macros; k++)
+            meant += !right[k][choice[k] % VALUES];
+        for (uint32_t k = 0; k < macros; k++) {
+            out->each[out->count].value[k] = choice[k];
+            out->each[out->count].is_meant[k] = meant == 0 || !right[k][choice[k] % VALUES];
+        }
+        ++out->count;
+    }
+}
+
+static bool is_doubtful(const struct slri_search *search, const struct suspects *suspects, uint64_t code)
+{
+    uint32_t choice[SLRI_SPACE_DIMENSIONS];
+    slri_space_decode(&search->desc->space, code, choice);
+    for (uint32_t i = 0; i < suspects->count; i++) {
+        bool is_like = true;
+        for (uint32_t k = 0; k < search->desc->macros; k++)
+            is_like = is_like && (!suspects->each[i].is_meant[k] || suspects->each[i].value[k] == choice[k]);
+        if (is_like)
+            return true;
+    }
+    return false;
+}
+
+// ---- the next one --------------------------------------------------------------------------------------------------
+
 struct slri_trial *slri_search_guess(const struct slri_search *search)
 {
     struct model model = {0};
+    struct suspects suspects;
     const struct slri_space *space = &search->desc->space;
     const struct slri_trial *fastest = find_fastest(search);
     struct slri_trial *best = NULL;
     double least = 0;
+    find_suspects(search, &suspects);
     for (int pass = 0; pass < PASSES; pass++) {
         fit_base(&model, search);
         for (uint32_t i = 0; i < search->desc->space.dimensions; i++)
@@ -112,6 +181,8 @@ struct slri_trial *slri_search_guess(const struct slri_search *search)
         double cost = estimate(&model, space, &search->trial[i]);
         if (fastest && are_neighbours(space, fastest, &search->trial[i]))
             cost -= neighbour_bonus;
+        if (is_doubtful(search, &suspects, search->trial[i].code))
+            cost += after_all_others;
         if (!best || cost < least) {
             best = &search->trial[i];
             least = cost;

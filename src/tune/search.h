@@ -36,6 +36,7 @@ struct slri_search_desc {
     struct slri_space space;
     slr_tune_strategy strategy;
     uint64_t seed, start; // `start`: the code of the default, which is tried first
+    uint32_t macros;      // so many dimensions, the first ones, decide what is computed
     uint32_t evaluations; // at the most; 0: of an exhaustive search all, else a tenth, but not fewer than 12
     void *user;
     bool (*allows)(void *user, uint64_t code);

@@ -74,6 +74,20 @@ static struct slri_search_desc describe(struct world *world, slr_tune_strategy s
                                      .is_over = is_over};
 }
 
+// Value 1 of the first dimension computes nothing: it looks fast, and is wrong. Value 2 is the best.
+static double shirker(const uint32_t *choice)
+{
+    return choice[0] == 1 ? -1.0 : choice[0] == 2 ? 10.0 : 50.0 + choice[2];
+}
+
+static double predict_the_shirker(void *user, uint64_t code)
+{
+    uint32_t choice[SLRI_SPACE_DIMENSIONS];
+    const struct world *world = user;
+    slri_space_decode(&world->space, code, choice);
+    return choice[0] == 1 ? 1 : 100;
+}
+
 // The valley's floor is at (7, 3, 5).
 static double valley(const uint32_t *choice)
 {
@@ -103,6 +117,27 @@ static double run_once(struct world *world, const struct slri_search_desc *desc)
     double least = least_of(&search);
     slri_search_free(&search);
     return least;
+}
+
+static void what_is_wrong_is_not_tried_with_every_block(void **state)
+{
+    (void)state;
+    struct world world = {.space = {3, {3, 2, 12}}, .cost = shirker};
+    struct slri_search_desc desc = describe(&world, SLR_TUNE_MODEL);
+    uint32_t choice[SLRI_SPACE_DIMENSIONS], wrong = 0;
+    desc.macros = 2;
+    desc.predicts = predict_the_shirker;
+    desc.evaluations = 12;
+    assert_true(run_once(&world, &desc) == 10);
+    for (uint32_t i = 0; i < world.count; i++) {
+        slri_space_decode(&world.space, world.tried[i], choice);
+        wrong += choice[0] == 1;
+    }
+    assert_int_equal(wrong, 1);
+    desc.evaluations = 72; // at last
+    world.count = 0;
+    (void)run_once(&world, &desc);
+    assert_int_equal(world.count, 72);
 }
 
 static void codes_and_choices_are_one_to_one(void **state)
@@ -334,6 +369,7 @@ int main(void)
         cmocka_unit_test(the_model_finds_nearly_the_best_in_a_tenth_of_the_space),
         cmocka_unit_test(one_slow_candidate_does_not_keep_the_search_from_its_neighbours),
         cmocka_unit_test(neighbours_of_the_best_are_tried_first),
+        cmocka_unit_test(what_is_wrong_is_not_tried_with_every_block),
         cmocka_unit_test(what_cannot_be_comes_last_and_what_is_unknown_in_between),
         cmocka_unit_test(a_very_large_space_is_drawn_from_and_holds_the_default),
     };

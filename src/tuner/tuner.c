@@ -321,6 +321,7 @@ static slr_status run_search(struct slri_tuner *tuner)
                                             .strategy = (slr_tune_strategy)tuner->desc->strategy,
                                             .seed = tuner->desc->seed,
                                             .start = tuner->start,
+                                            .macros = tuner->macros,
                                             .evaluations = tuner->desc->evaluations,
                                             .user = tuner,
                                             .allows = allows,
