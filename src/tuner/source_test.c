@@ -123,6 +123,25 @@ static void macros_of_a_program_with_variables_stay(void **state)
     end(&b);
 }
 
+static void a_macro_that_the_program_gives_keeps_its_value(void **state)
+{
+    (void)state;
+    static const char *const given[] = {"K=3"};
+    struct bench b;
+    slr_program_desc desc = SLR_PROGRAM_DESC_INIT;
+    desc.defines = given;
+    desc.define_count = 1;
+    begin(&b, EXACT, 0, meter_by_macro);
+    slr_kernel_destroy(b.kernel);
+    slr_program_destroy(b.program);
+    must(slr_program_from_text(b.device, "k.cu", EXACT, &desc, &b.program));
+    must(slr_program_get_kernel(b.program, NULL, &b.kernel));
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    assert_int_equal(b.tuned.space, 1);
+    assert_string_equal(b.tuned.defines, "");
+    end(&b);
+}
+
 // A value with which the source has an error is named; one that `require` forbids is not.
 static void values_that_no_block_can_have_are_named(void **state)
 {
@@ -195,6 +214,7 @@ int main(void)
         CASE(macros_of_a_program_with_variables_stay),
         CASE(values_that_no_block_can_have_are_named),
         CASE(what_require_excludes_is_said_where_nothing_else_is_left),
+        CASE(a_macro_that_the_program_gives_keeps_its_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
