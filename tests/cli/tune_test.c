@@ -67,6 +67,14 @@ static void tune_reports_the_choice_and_what_was_thrown_out(void **state)
                             "{ int i = (blockIdx.x * T + threadIdx.y) * T + threadIdx.x; if (i < n) y[i] = x[i]; }\n");
     says("\"$S\" tune square.cu scale --size 256 " ARGUMENTS " --repeats 2 --device 'cpu?engine=interpreted'", 0,
          "    refused: T=64, block 64x64x1: 'scale': a block of 4096 threads; expected at most 1024\n");
+    write_file("broken.cu", "#ifndef K\n#define K 1\n#endif\n#pragma slipring tune K = 1, 2\n"
+                            "__global__ void scale(const float *x, float *y, int n)\n"
+                            "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i]\n"
+                            "#if K == 2\n+ nothing\n#endif\n; }\n");
+    says("\"$S\" tune broken.cu scale --size 256 " ARGUMENTS
+         " --repeats 2 --device 'cpu?engine=interpreted' --keep block "
+         "--strategy exhaustive",
+         0, "    failed: K=2, slipring's block: broken.cu:8:3: error SLR-K050: 'nothing' is not declared");
     says(TUNE "--keep macros --json | tr -d ' \\n'", 0, "\"space\":1,");
 }
 

@@ -20,11 +20,13 @@ const char *tune_state_name(slr_tune_state state)
 
 void tune_spell_choice(const char *defines, const slr_shape *shape, bool is_default, char to[TUNE_CHOICE_BYTES])
 {
-    char width[32] = "";
+    char width[32] = "", block[64] = "slipring's block"; // which is not known of what does not compile
     if (shape->vector_width > 0)
         snprintf(width, sizeof width, ", vector width %u", shape->vector_width);
-    snprintf(to, TUNE_CHOICE_BYTES, "%s%s%sblock %ux%ux%u%s", is_default ? "default: " : "", defines,
-             *defines != '\0' ? ", " : "", shape->block[0], shape->block[1], shape->block[2], width);
+    if (shape->block[0] > 0)
+        snprintf(block, sizeof block, "block %ux%ux%u", shape->block[0], shape->block[1], shape->block[2]);
+    snprintf(to, TUNE_CHOICE_BYTES, "%s%s%s%s%s", is_default ? "default: " : "", defines, *defines != '\0' ? ", " : "",
+             block, width);
 }
 
 // ---- for people ----------------------------------------------------------------------------------------------------
