@@ -114,7 +114,7 @@ slr_status slri_describe_bindings(struct slri_region *region, const struct slri_
 {
     for (uint32_t i = 0; i < entry->bindings; ++i) {
         const struct slri_binding_info *binding = &entry->binding[i];
-        bool scalar = binding->type->kind <= SLRI_F64;
+        bool scalar = binding->type->kind < SLRI_STRUCT;
         parameter[i] = (slr_parameter){.name = binding->name,
                                        .is_buffer = binding->is_buffer && !binding->is_outlet,
                                        .is_outlet = binding->is_outlet,

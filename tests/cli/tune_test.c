@@ -91,6 +91,24 @@ static void results_that_vary_by_themselves_end_the_tuning(void **state)
     says(tune, 1, "the default launch gives different results each time");
 }
 
+static void halves_come_from_the_command_line(void **state)
+{
+    (void)state;
+    write_file("half.cu", "__global__ void scale(const half *x, __nv_bfloat16 *y, int n)\n"
+                          "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = (float)x[i] * 2; }\n");
+    write_file("x.txt", "0.5 -1.25 65504");
+    says("\"$S\" kernel run half.cu scale --grid 1 --block 3 --arg x=x.txt --arg 'y=__nv_bfloat16[3]' --arg n=3 "
+         "--print y",
+         0, "y: 1 -2.5 131072\n");
+    says("\"$S\" kernel run half.cu scale --grid 1 --block 3 --arg x=x.txt --arg 'y=__nv_bfloat16[3]' --arg n=3 "
+         "--print x "
+         "--json | tr -d ' \n'",
+         0, "\"values\":[0.5,-1.25,65504.0]");
+    says("\"$S\" tune half.cu scale --size 64 --arg 'x=half[%n]:random' --arg 'y=__nv_bfloat16[%n]:iota' --arg n=%n "
+         "--repeats 2 --device 'cpu?engine=interpreted' --json | tr -d ' \n'",
+         0, "\"wrong\":0,\"failed\":0,");
+}
+
 static void each_size_has_its_own_arguments_and_result(void **state)
 {
     (void)state;
@@ -190,6 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tune_reports_the_choice_and_what_was_thrown_out),
         cmocka_unit_test(results_that_vary_by_themselves_end_the_tuning),
+        cmocka_unit_test(halves_come_from_the_command_line),
         cmocka_unit_test(each_size_has_its_own_arguments_and_result),
         cmocka_unit_test(the_choice_is_kept_and_explained_unless_it_is_discarded),
         cmocka_unit_test(a_choice_that_cannot_be_stored_is_said_to_be_lost),

@@ -2,6 +2,8 @@
 // Text to scalars: strict, with each type's range.
 #include "number.h"
 
+#include "number_half.h"
+
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -25,6 +27,8 @@ static const struct kind {
     [SLR_U64] = {8, UINT64_MAX, 0, "a whole number from 0 to 18446744073709551615"},
     [SLR_F32] = {4, 0, 0, "a number from -3.4028235e38 to 3.4028235e38, inf or nan"},
     [SLR_F64] = {8, 0, 0, "a number from -1.7976931348623157e308 to 1.7976931348623157e308, inf or nan"},
+    [SLR_F16] = {2, 0, 0, "a number from -65504 to 65504, inf or nan"},
+    [SLR_BF16] = {2, 0, 0, "a number from -3.3895314e38 to 3.3895314e38, inf or nan"},
 };
 
 size_t number_bytes(slr_scalar scalar)
@@ -175,6 +179,16 @@ static bool parse_float(const char *text, void *to)
     return true;
 }
 
+static bool parse_half(slr_scalar scalar, const char *text, void *to)
+{
+    double value;
+    uint16_t bits;
+    if (!parse_double(text, &value) || !number_to_half(scalar, value, &bits))
+        return false;
+    memcpy(to, &bits, sizeof bits);
+    return true;
+}
+
 bool number_parse(slr_scalar scalar, const char *text, void *to)
 {
     text = skip_blanks(text);
@@ -185,6 +199,9 @@ bool number_parse(slr_scalar scalar, const char *text, void *to)
         return parse_float(text, to);
     case SLR_F64:
         return parse_double(text, to);
+    case SLR_F16:
+    case SLR_BF16:
+        return parse_half(scalar, text, to);
     default:
         return parse_whole(&kinds[scalar], text, to);
     }

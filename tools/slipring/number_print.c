@@ -2,6 +2,8 @@
 // Scalars to text: the shortest that reads back as the same value.
 #include "number.h"
 
+#include "number_half.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,6 +113,20 @@ static size_t print_floating(double value, bool is_float, char *to)
     return length;
 }
 
+// Five digits are enough: a half has 11 significant bits.
+static size_t print_half(uint16_t bits, slr_scalar scalar, char *to)
+{
+    const double value = number_of_half(scalar, bits);
+    size_t length = print_floating(value, true, to);
+    for (int digits = 1; digits < 6 && isfinite(value) && value != nearbyint(value); digits++) {
+        uint16_t back;
+        length = (size_t)snprintf(to, NUMBER_TEXT_MAX, "%.*g", digits, value);
+        if (number_to_half(scalar, strtod(to, NULL), &back) && back == bits)
+            break;
+    }
+    return length;
+}
+
 #define PRINT(type, print, ...)                                                                                        \
     do {                                                                                                               \
         type value;                                                                                                    \
@@ -142,9 +158,9 @@ size_t number_print(slr_scalar scalar, const void *from, char *to)
         PRINT(float, print_floating, true, to);
     case SLR_F64:
         PRINT(double, print_floating, false, to);
-    case SLR_F16: // of no message
+    case SLR_F16:
     case SLR_BF16:
-        break;
+        PRINT(uint16_t, print_half, scalar, to);
     }
     *to = '\0';
     return 0;

@@ -65,6 +65,61 @@ static void whole_numbers_take_their_range_and_nothing_else(void **state)
     }
 }
 
+static void halves_take_their_range_and_print_what_reads_back(void **state)
+{
+    (void)state;
+    static const struct {
+        slr_scalar scalar;
+        const char *text;
+        uint16_t bits; // 0xaaaa: it is refused
+        const char *printed;
+    } cases[] = {
+        {SLR_F16, "1", 0x3c00, "1"},
+        {SLR_F16, "-2.5", 0xc100, "-2.5"},
+        {SLR_F16, "0.1", 0x2e66, "0.1"},
+        {SLR_F16, "0.33333", 0x3555, "0.3333"},
+        {SLR_F16, "65504", 0x7bff, "65504"},
+        {SLR_F16, "65519", 0x7bff, "65504"}, // below the half-way to 65536
+        {SLR_F16, "65520", 0xaaaa, NULL},
+        {SLR_F16, "2049", 0x6800, "2048"}, // a tie goes to even
+        {SLR_F16, "2051", 0x6802, "2052"},
+        {SLR_F16, "6.1e-5", 0x03ff, "6.1e-05"}, // the largest below 2^-14
+        {SLR_F16, "5.9604645e-8", 0x0001, "6e-08"},
+        {SLR_F16, "1e-9", 0x0000, "0"},
+        {SLR_F16, "-0", 0x8000, "-0"},
+        {SLR_F16, "-inf", 0xfc00, "-inf"},
+        {SLR_F16, "nan", 0x7e00, "nan"},
+        {SLR_F16, "x", 0xaaaa, NULL},
+        {SLR_BF16, "1.0078125", 0x3f81, "1.01"},
+        {SLR_BF16, "-3.3895314e38", 0xff7f, "-3.3895314e+38"},
+        {SLR_BF16, "3.4e38", 0xaaaa, NULL},
+        {SLR_BF16, "9.1835e-41", 0x0001, "9e-41"},
+        {SLR_BF16, "inf", 0x7f80, "inf"},
+        {SLR_BF16, "nan", 0x7fc0, "nan"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint16_t bits = 0xaaaa;
+        char text[NUMBER_TEXT_MAX];
+        bool taken = number_parse(cases[i].scalar, cases[i].text, &bits);
+        if (bits != cases[i].bits || taken != (cases[i].bits != 0xaaaa))
+            fail_msg("'%s' became %04x", cases[i].text, bits);
+        if (!taken)
+            continue;
+        const size_t length = number_print(cases[i].scalar, &bits, text);
+        assert_int_equal(length, strlen(text));
+        if (strcmp(text, cases[i].printed) != 0)
+            fail_msg("'%s' was printed as '%s'", cases[i].text, text);
+    }
+    for (uint32_t bits = 0; bits < 65536; bits++)
+        for (slr_scalar scalar = SLR_F16; scalar <= SLR_BF16; scalar++) {
+            uint16_t half = (uint16_t)bits, back = 0;
+            char text[NUMBER_TEXT_MAX];
+            number_print(scalar, &half, text);
+            if (strcmp(text, "nan") != 0 && (!number_parse(scalar, text, &back) || back != half))
+                fail_msg("%04x was printed as '%s', which reads back as %04x", half, text, back);
+        }
+}
+
 static double as_double(const char *text)
 {
     double value = -77;
@@ -214,6 +269,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_numbers_take_their_range_and_nothing_else),
+        cmocka_unit_test(halves_take_their_range_and_print_what_reads_back),
         cmocka_unit_test(floats_are_read_as_the_nearest_value),
         cmocka_unit_test(text_that_is_no_decimal_number_is_refused),
         cmocka_unit_test(floats_are_printed_with_the_fewest_digits),

@@ -5,6 +5,7 @@
 #include "bind.h"
 #include "memory.h"
 #include "number.h"
+#include "number_half.h"
 #include "say.h"
 #include "verbs.h"
 
@@ -28,7 +29,11 @@ typedef struct subject {
 static void put(slr_scalar scalar, unsigned char *to, double real, uint64_t whole)
 {
     float single = (float)real;
-    if (scalar == SLR_F64)
+    uint16_t half = scalar == SLR_BF16 ? 0x7f80 : 0x7c00; // an infinity: of what is too large for a half
+    if (scalar == SLR_F16 || scalar == SLR_BF16) {
+        (void)number_to_half(scalar, real, &half);
+        memcpy(to, &half, sizeof half);
+    } else if (scalar == SLR_F64)
         memcpy(to, &real, sizeof real);
     else if (scalar == SLR_F32)
         memcpy(to, &single, sizeof single);
@@ -77,7 +82,8 @@ static const struct alias {
     {"bool", SLR_BOOL},          {"char", SLR_I8},       {"unsigned char", SLR_U8},  {"short", SLR_I16},
     {"unsigned short", SLR_U16}, {"int", SLR_I32},       {"unsigned", SLR_U32},      {"unsigned int", SLR_U32},
     {"long", SLR_I64},           {"long long", SLR_I64}, {"unsigned long", SLR_U64}, {"unsigned long long", SLR_U64},
-    {"float", SLR_F32},          {"double", SLR_F64}};
+    {"float", SLR_F32},          {"double", SLR_F64},    {"half", SLR_F16},          {"__half", SLR_F16},
+    {"__nv_bfloat16", SLR_BF16}};
 
 static bool is_type(const subject *s, const char *name, size_t length)
 {

@@ -175,7 +175,7 @@ static json_t *value_json(slr_scalar scalar, const unsigned char *from)
     number_print(scalar, from, text);
     if (scalar == SLR_BOOL)
         return json_boolean(*from != 0);
-    if (scalar == SLR_F32 || scalar == SLR_F64) {
+    if (scalar >= SLR_F32) {
         double value = strtod(text, NULL);
         return isfinite(value) ? json_real(value) : json_string(text);
     }
