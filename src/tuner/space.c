@@ -102,6 +102,7 @@ static void find_own_block(const struct slri_tuner *tuner, uint32_t block[3])
 static void add_blocks(struct slri_tuner *tuner, uint64_t *scale)
 {
     const slr_shape *shape = &tuner->problem->shape;
+    const uint32_t limit = tuner->kernel->program->device->facts.limits.block_threads;
     uint32_t count = 1, most = tuner->kernel->info.max_threads;
     bool is_said = (tuner->desc->flags & SLR_TUNE_KEEP_BLOCK) || shape->block[0] || shape->grid[0] ||
                    (tuner->kernel->declared && tuner->kernel->declared->block[0]);
@@ -109,6 +110,7 @@ static void add_blocks(struct slri_tuner *tuner, uint64_t *scale)
     size_t choices = is_said ? 0 : is_line ? sizeof lines / sizeof *lines : sizeof planes / sizeof *planes;
     const uint32_t(*choice)[2] = is_line ? lines : planes;
     uint32_t own[3];
+    most = limit && limit < most ? limit : most; // 256 of some drivers: a third of a line's blocks would be refused
     find_own_block(tuner, own);
     for (size_t i = 0; i < choices; i++) {
         bool is_own = choice[i][0] == own[0] && choice[i][1] == own[1] && own[2] == 1;

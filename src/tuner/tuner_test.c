@@ -2,6 +2,8 @@
 // The tuner, in the interpreter, with made-up costs: what it chooses, and what it throws out.
 #include "tuner/tuner_test.h"
 
+#include "device/device.h"
+
 #include <math.h>
 
 static const char *const compiled[] = {"cpu?threads=2", "opencl:0", "cuda:0"};
@@ -27,6 +29,17 @@ static void the_block_with_the_least_cost_is_chosen_and_buffers_stay(void **stat
     assert_int_equal(b.told, 6);
     must(slr_buffer_read(b.y, 0, y, sizeof y));
     assert_true(y[0] == 0 && y[N - 1] == 0); // the kernel adds to it
+    end(&b);
+}
+
+static void no_block_is_tried_that_the_device_does_not_take(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, PLAIN, 0, meter_by_block);
+    b.device->facts.limits.block_threads = 128; // of SwiftShader 256
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    assert_int_equal(b.tuned.space, 3); // of 32, 64 and 128 threads
     end(&b);
 }
 
@@ -423,6 +436,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(the_block_with_the_least_cost_is_chosen_and_buffers_stay),
+        CASE(no_block_is_tried_that_the_device_does_not_take),
         CASE(a_wrong_candidate_is_named_and_thrown_out_though_it_is_fastest),
         CASE(a_candidate_that_faults_is_thrown_out),
         CASE(the_default_stays_where_nothing_is_faster),
