@@ -144,6 +144,26 @@ static void a_choice_that_cannot_be_stored_is_said_to_be_lost(void **state)
     gives("rm -rf cache", 0, "");
 }
 
+// K=64 works in vain. Without OpenCL nothing can be measured here, as `cpu` needs no measurement.
+static void the_occupancy_of_a_tuned_kernel_is_suggested(void **state)
+{
+    (void)state;
+    write_file(
+        "slow.cu",
+        "#ifndef K\n#define K 64\n#endif\n#pragma slipring tune K = 64, 128\n#pragma slipring block f = K\n"
+        "__global__ void f(const float *x, float *y, int n)\n"
+        "{ __shared__ float s[K * 4]; int i = blockIdx.x * K + threadIdx.x; s[threadIdx.x] = i < n ? x[i] : 0;\n"
+        "__syncthreads(); float v = s[threadIdx.x];\n"
+        "#if K == 64\nfor (int k = 0; k < 3000; k++) v = sqrtf(v * v + 1);\nv = s[threadIdx.x] + v * 0;\n#endif\n"
+        "if (i < n) y[i] = v; }\n");
+    says("\"$S\" tune slow.cu f --size 4096 --arg 'x=float[%n]:random' --arg 'y=float[%n]' --arg n=%n --repeats 2 "
+         "--device opencl:0 >/dev/null 2>&1 && \"$S\" kernel suggest slow.cu f --elements 4096 --device opencl:0 "
+         "--measure "
+         "|| echo ' of 128 threads and 2048 B'",
+         0, " of 128 threads and 2048 B");
+    gives("rm -rf cache", 0, "");
+}
+
 static void list_and_explain_show_what_a_source_declares(void **state)
 {
     (void)state;
@@ -213,6 +233,7 @@ int main(void)
         cmocka_unit_test(the_choice_is_kept_and_explained_unless_it_is_discarded),
         cmocka_unit_test(a_choice_that_cannot_be_stored_is_said_to_be_lost),
         cmocka_unit_test(list_and_explain_show_what_a_source_declares),
+        cmocka_unit_test(the_occupancy_of_a_tuned_kernel_is_suggested),
         cmocka_unit_test(the_page_holds_the_search),
         cmocka_unit_test(a_kernel_is_timed_by_quantiles),
         cmocka_unit_test(what_is_wrong_on_the_command_line_is_said),

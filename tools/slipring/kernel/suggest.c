@@ -123,8 +123,9 @@ static int ask_device(slr_program *program, const slr_function_info *function, c
         return say_failure(status, function->name);
     status = slr_kernel_suggest(kernel, shape, &out->suggestion);
     if (status == SLR_OK)
-        status = given->measure ? slr_kernel_measure_occupancy(kernel, out->suggestion.shape, &out->here)
-                                : slr_kernel_get_occupancy(kernel, out->suggestion.shape, &out->here);
+        // Not of the suggested shape: a launch that gives its block uses no tuned kernel.
+        status = given->measure ? slr_kernel_measure_occupancy(kernel, shape, &out->here)
+                                : slr_kernel_get_occupancy(kernel, shape, &out->here);
     out->has_best = status == SLR_OK && slr_kernel_best_block(kernel, given->shared, &out->best) == SLR_OK;
     for (int i = 0; status == SLR_OK && i < BESIDE; i++) {
         slr_kernel_occupancy one;
