@@ -164,6 +164,16 @@ static void the_occupancy_of_a_tuned_kernel_is_suggested(void **state)
     gives("rm -rf cache", 0, "");
 }
 
+// On a GPU that is not there as on one that is.
+static void the_block_that_a_source_declares_is_suggested_with_cc(void **state)
+{
+    (void)state;
+    says("\"$S\" kernel suggest k.cu scale --elements 1000 --cc 90 --registers 32", 0,
+         "    block: 64, 2 warps; grid: 16\n    why: the source declares it: #pragma slipring block\n");
+    says("\"$S\" kernel suggest k.cu scale -D K=2 --elements 1000 --cc 90 --registers 32", 0,
+         "    block: 64, 2 warps; grid: 8\n");
+}
+
 static void list_and_explain_show_what_a_source_declares(void **state)
 {
     (void)state;
@@ -234,6 +244,7 @@ int main(void)
         cmocka_unit_test(a_choice_that_cannot_be_stored_is_said_to_be_lost),
         cmocka_unit_test(list_and_explain_show_what_a_source_declares),
         cmocka_unit_test(the_occupancy_of_a_tuned_kernel_is_suggested),
+        cmocka_unit_test(the_block_that_a_source_declares_is_suggested_with_cc),
         cmocka_unit_test(the_page_holds_the_search),
         cmocka_unit_test(a_kernel_is_timed_by_quantiles),
         cmocka_unit_test(what_is_wrong_on_the_command_line_is_said),

@@ -87,6 +87,27 @@ const char *kernel_rule_name(uint32_t rule)
 
 // ---- asking --------------------------------------------------------------------------------------------------------
 
+// A launch of one dimension takes the block that the source declares, on every device.
+static slr_status take_declared(const slr_function_info *function, slr_occupancy_desc desc, uint64_t elements,
+                                slr_suggestion *out)
+{
+    slr_occupancy of;
+    desc.block_threads = function->block[0] * function->block[1] * function->block[2];
+    slr_status status = slr_occupancy_compute(&desc, &of);
+    if (status != SLR_OK)
+        return status;
+    for (int i = 0; i < 3; i++) {
+        const uint64_t length = i == 0 ? elements : 1, items = function->items[i];
+        out->shape.block[i] = function->block[i];
+        out->shape.grid[i] = (uint32_t)((length + items - 1) / items);
+    }
+    out->rule = SLR_BLOCK_BY_SOURCE;
+    out->warps = (desc.block_threads + 31) / 32;
+    out->theoretical = of.theoretical;
+    snprintf(out->why, sizeof out->why, "the source declares it: #pragma slipring block");
+    return SLR_OK;
+}
+
 static int ask_gpu(const slr_program *program, const slr_function_info *function, const options *given, result *out)
 {
     slr_resources resources;
@@ -100,6 +121,8 @@ static int ask_gpu(const slr_program *program, const slr_function_info *function
     desc.dynamic_shared_bytes = given->shared;
     desc.multiprocessors = given->units;
     status = slr_occupancy_suggest(&desc, given->elements, &out->suggestion);
+    if (status == SLR_OK && function->block[0])
+        status = take_declared(function, desc, given->elements, &out->suggestion);
     for (int i = 0; status == SLR_OK && i < BESIDE; i++) {
         slr_occupancy one;
         desc.block_threads = good_blocks[i];
