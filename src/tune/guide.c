@@ -97,9 +97,10 @@ static bool are_neighbours(const struct slri_space *space, const struct slri_tri
 // ---- doubts --------------------------------------------------------------------------------------------------------
 
 // What is wrong, or fails, most likely does so for its macros, whatever the block. The suspects are those of its values
-// that no right candidate had; where each was right elsewhere, all together. A candidate with the same suspects is
-// doubtful, and comes after all others. Else a wrong candidate that is expected to be fast would be tried with every
-// block, until the budget is used up.
+// that no right candidate had; where each was right elsewhere, all together, once these were wrong more often than
+// right: the default's were right at first, and one block that does not suit them is none of their fault. A candidate
+// with the same suspects is doubtful, and comes after all others. Else a wrong candidate that is expected to be fast
+// would be tried with every block, until the budget is used up.
 struct suspects {
     uint32_t count;
     struct {
@@ -124,6 +125,23 @@ static void find_right(const struct slri_search *search, bool right[SLRI_SPACE_D
     }
 }
 
+// Of the trials with the same macros.
+static bool is_more_often_bad(const struct slri_search *search, const uint32_t *macros)
+{
+    uint32_t choice[SLRI_SPACE_DIMENSIONS], bad = 0, right = 0;
+    for (uint32_t i = 0; i < search->trials; i++) {
+        const struct slri_trial *trial = &search->trial[i];
+        if (!is_bad(trial) && !is_sample(trial))
+            continue;
+        slri_space_decode(&search->desc->space, trial->code, choice);
+        if (memcmp(choice, macros, search->desc->macros * sizeof *macros) != 0)
+            continue;
+        bad += is_bad(trial);
+        right += is_sample(trial);
+    }
+    return bad > right;
+}
+
 static void find_suspects(const struct slri_search *search, struct suspects *out)
 {
     bool right[SLRI_SPACE_DIMENSIONS][VALUES] = {{false}};
@@ -137,6 +155,8 @@ static void find_suspects(const struct slri_search *search, struct suspects *out
         slri_space_decode(&search->desc->space, search->trial[i].code, choice);
         for (uint32_t k = 0; k < macros; k++)
             meant += !right[k][choice[k] % VALUES];
+        if (meant == 0 && !is_more_often_bad(search, choice))
+            continue;
         for (uint32_t k = 0; k < macros; k++) {
             out->each[out->count].value[k] = choice[k];
             out->each[out->count].is_meant[k] = meant == 0 || !right[k][choice[k] % VALUES];

@@ -88,6 +88,20 @@ static double predict_the_shirker(void *user, uint64_t code)
     return choice[0] == 1 ? 1 : 100;
 }
 
+// Two macros and twelve blocks. Block 5 is wrong with the default's macro, block 7 is the best with that.
+static double picky(const uint32_t *choice)
+{
+    return choice[0] != 0 ? 50.0 : choice[1] == 5 ? -1.0 : choice[1] == 7 ? 10.0 : 40.0;
+}
+
+static double predict_the_picky(void *user, uint64_t code)
+{
+    uint32_t choice[SLRI_SPACE_DIMENSIONS];
+    const struct world *world = user;
+    slri_space_decode(&world->space, code, choice);
+    return choice[0] != 0 ? 100 : choice[1] == 5 ? 1 : choice[1] == 7 ? 2 : 200;
+}
+
 // The valley's floor is at (7, 3, 5).
 static double valley(const uint32_t *choice)
 {
@@ -138,6 +152,17 @@ static void what_is_wrong_is_not_tried_with_every_block(void **state)
     world.count = 0;
     (void)run_once(&world, &desc);
     assert_int_equal(world.count, 72);
+}
+
+static void macros_that_were_right_are_not_doubted_for_one_block(void **state)
+{
+    (void)state;
+    struct world world = {.space = {2, {2, 12}}, .cost = picky};
+    struct slri_search_desc desc = describe(&world, SLR_TUNE_MODEL);
+    desc.macros = 1;
+    desc.predicts = predict_the_picky;
+    desc.evaluations = 4;
+    assert_true(run_once(&world, &desc) == 10);
 }
 
 static void codes_and_choices_are_one_to_one(void **state)
@@ -370,6 +395,7 @@ int main(void)
         cmocka_unit_test(one_slow_candidate_does_not_keep_the_search_from_its_neighbours),
         cmocka_unit_test(neighbours_of_the_best_are_tried_first),
         cmocka_unit_test(what_is_wrong_is_not_tried_with_every_block),
+        cmocka_unit_test(macros_that_were_right_are_not_doubted_for_one_block),
         cmocka_unit_test(what_cannot_be_comes_last_and_what_is_unknown_in_between),
         cmocka_unit_test(a_very_large_space_is_drawn_from_and_holds_the_default),
     };
