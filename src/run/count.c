@@ -162,16 +162,21 @@ static void note_request(struct frame *frame, const struct slri_instr *in, struc
     const uint64_t row = walk->builtin[SLRI_BUILTIN_THREAD_Y] + (uint64_t)walk->builtin[SLRI_BUILTIN_THREAD_Z] * 1024;
     const uint64_t offset =
         value.known ? value.bits : (uint64_t)value.step * walk->builtin[SLRI_BUILTIN_THREAD_X] + (row << 32);
+    // An offset may be below 0, or any number where the kernel is wrong. No end of an access goes past 64 bits.
+    const uint64_t base = (uint64_t)traced_place_of(root) << 48, mask = ((uint64_t)1 << 48) - 1,
+                   zero = (uint64_t)1 << 47;
     struct slri_warp_access access = {.instr = in,
                                       .is_shared = root.kind == SLRI_ROOT_SHARED || root.kind == SLRI_ROOT_DYNAMIC,
                                       .is_known = value.known || value.spread != SLRI_SPREAD_VARYING};
     if (traced_place_of(root) == 0 || (root.kind == SLRI_ROOT_BINDING && counted_place_of(frame, root) == PLACES))
         return;
     for (uint64_t done = 0; done < bytes; done += access.bytes) { // a struct is moved in pieces
-        access.at = ((uint64_t)traced_place_of(root) << 48) + offset + done;
+        access.at = base + ((zero + offset + done) & mask);
         access.bytes = bytes - done < MOST_REQUESTED ? (uint32_t)(bytes - done) : MOST_REQUESTED;
-        if (!slri_warp_trace_note(walk->warp, walk->lane, &access))
+        if (!slri_warp_trace_note(walk->warp, walk->lane, &access)) {
             walk->left = 0; // what was noted is enough
+            return;
+        }
     }
 }
 

@@ -485,6 +485,46 @@ static void a_warp_takes_a_pass_for_each_word_of_the_busiest_bank(void **state)
     assert_int_equal(requests_of(WARPS_OF("atomicAdd(&x[t], 1.0f);"), 64).updates, 64);
 }
 
+static void the_warps_of_every_block_are_asked(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t grid[3], block[3], requests, sectors;
+    } cases[] = {
+        {{1, 1, 1}, {1, 1, 1}, 1, 1},        {{1, 1, 1}, {31, 1, 1}, 1, 4},     {{1, 1, 1}, {40, 1, 1}, 2, 5},
+        {{1, 1, 1}, {1024, 1, 1}, 32, 128},  {{1, 1, 1}, {8, 4, 2}, 2, 8},      {{1, 1, 1}, {3, 5, 7}, 4, 14},
+        {{2, 3, 5}, {16, 2, 1}, 30, 30 * 4}, {{3, 1, 1}, {1, 1, 64}, 6, 3 * 8},
+    };
+    static const char text[] =
+        "__global__ void f(float *x) { x[threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)] = 1; }\n";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct work w = begin(text, 1, 1);
+        memcpy(w.grid, cases[i].grid, sizeof w.grid);
+        memcpy(w.block, cases[i].block, sizeof w.block);
+        w.wanted.requests = true;
+        GIVE(&w, buffer, 16384);
+        count(&w);
+        if (w.count.warps.requests != cases[i].requests || w.count.warps.sectors != cases[i].sectors)
+            fail_msg("case %zu: %llu requests, %llu sectors", i, (unsigned long long)w.count.warps.requests,
+                     (unsigned long long)w.count.warps.sectors);
+    }
+}
+
+// No sum of places and bytes goes past 64 bits, where the end of an access would lie before its beginning.
+static void a_place_far_outside_is_one_place(void **state)
+{
+    (void)state;
+    for (int shift = 40; shift < 64; shift++)
+        for (int less = 0; less < 4; less++) {
+            int64_t far = (int64_t)(0 - ((uint64_t)1 << shift) - (uint64_t)less);
+            struct work w = begin("__global__ void f(long long far) { __shared__ char s[64]; s[far] = 1; }\n", 1, 32);
+            w.wanted.requests = true;
+            GIVE(&w, &far, 8);
+            count(&w);
+            assert_int_equal(w.count.warps.passes, 1);
+        }
+}
+
 static void nothing_is_asked_of_warps_where_nobody_wants_to_know(void **state)
 {
     (void)state;
@@ -521,6 +561,8 @@ int main(void)
         cmocka_unit_test(threads_beyond_the_room_are_left_out),
         cmocka_unit_test(a_warp_asks_for_the_sectors_that_its_lanes_reach),
         cmocka_unit_test(a_warp_takes_a_pass_for_each_word_of_the_busiest_bank),
+        cmocka_unit_test(the_warps_of_every_block_are_asked),
+        cmocka_unit_test(a_place_far_outside_is_one_place),
         cmocka_unit_test(nothing_is_asked_of_warps_where_nobody_wants_to_know),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
