@@ -130,7 +130,8 @@ typedef struct slr_tune_desc {
     uint32_t flags; ///< slr_tune_flag values, combined with |
     /// `tolerance` says how much a candidate's result may differ from the default launch's result, relative to the
     /// larger absolute value of the two. `tolerance` holds for the floating-point numbers in a buffer, also of half
-    /// precision and in structs; with it, -0 equals 0, and each NaN equals each NaN. All other bytes must be the same.
+    /// precision and in structs; with it, -0 equals 0, and each NaN equals each NaN. All other bytes must be the same,
+    /// also the padding of structs.
     /// The default 0 of `tolerance` means that the results must be the same bit for bit: then -0 differs from 0.
     /// Only programs with slr_program_desc.tuned = SLR_TUNED_ANY use a choice whose results differ.
     double tolerance;
