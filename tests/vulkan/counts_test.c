@@ -244,6 +244,42 @@ static void a_grid_ends_along_y_and_z_where_CUDAs_does(void **state)
     slr_device_close(device);
 }
 
+// The kernel adds the first block of a part, which is pushed with the part. Behind a grid in parts the next launch
+// begins at block 0 again, in each run of a graph.
+static void a_launch_behind_a_grid_in_parts_begins_at_its_first_block(void **state)
+{
+    enum { RUNS = 3, WIDE = 200001 };
+    static const char text[] = "__global__ void mark(unsigned *x, unsigned by)\n"
+                               "{ x[(blockIdx.z * 3 + blockIdx.y) * gridDim.x + blockIdx.x] += by; }\n";
+    static unsigned found[6 * WIDE];
+    struct bench b;
+    slr_program *program;
+    slr_kernel *mark;
+    slr_buffer *buffer;
+    (void)state;
+    set_up(&b);
+    must(slr_program_from_text(b.device, "mark.cu", text, NULL, &program));
+    must(slr_program_get_kernel(program, "mark", &mark));
+    must(slr_buffer_create(b.device, sizeof found, &buffer));
+    must(slr_buffer_write(buffer, 0, found, sizeof found));
+    must(slr_graph_begin(b.graph, b.stream));
+    must(SLR_LAUNCH(b.stream, mark, SLR_GRID(2, 1, 0), buffer, 1));
+    must(SLR_LAUNCH(b.stream, mark, ((slr_shape){.grid = {WIDE, 3, 2}, .block = {1, 1, 1}}), buffer, 10));
+    must(SLR_LAUNCH(b.stream, mark, SLR_GRID(2, 1, 0), buffer, 100));
+    must(slr_graph_end(b.graph));
+    for (int i = 0; i < RUNS; ++i)
+        must(slr_graph_launch(b.graph, b.stream, NULL, 0, NULL));
+    must(slr_stream_finish(b.stream, LONG));
+    must(slr_buffer_read(buffer, 0, found, sizeof found));
+    for (size_t i = 0; i < sizeof found / sizeof *found; ++i)
+        if (found[i] != RUNS * (i < 2 ? 111u : 10u))
+            fail_msg("block %zu: %u", i, found[i]);
+    slr_buffer_destroy(buffer);
+    slr_kernel_destroy(mark);
+    slr_program_destroy(program);
+    tear_down(&b);
+}
+
 // ---- batches -------------------------------------------------------------------------------------------------------
 
 static const char handlers[] = "struct number { unsigned n; };\n"
@@ -354,6 +390,7 @@ int main(void)
         cmocka_unit_test(launch_between_two_copies_has_a_barrier_on_each_side),
         cmocka_unit_test(launches_with_the_same_arguments_write_them_once),
         cmocka_unit_test(a_grid_ends_along_y_and_z_where_CUDAs_does),
+        cmocka_unit_test(a_launch_behind_a_grid_in_parts_begins_at_its_first_block),
         cmocka_unit_test(batches_of_a_ring_kernel_are_dispatches_alone),
         cmocka_unit_test(dispatch_takes_many_messages_of_a_shard_and_few_of_an_instance),
         cmocka_unit_test(second_opening_finds_the_pipeline_in_the_cache),
