@@ -3,6 +3,7 @@
 #include "tuner/tuner_test.h"
 
 #include "base/thread.h"
+#include "device/device.h"
 
 #include <math.h>
 
@@ -27,11 +28,14 @@ static void note_prediction(void *user, const slr_tune_candidate *candidate)
     predicted[k] = candidate->predicted;
 }
 
-static void predict_in(const char *device, const char *text, uint64_t threads, slr_arg last, uint64_t bytes,
-                       double predicted[9])
+// `arch`: the device is taken for an NVIDIA GPU of that architecture; 0: for what it is.
+static void predict_as(const char *device, uint32_t arch, const char *text, uint64_t threads, slr_arg last,
+                       uint64_t bytes, double predicted[9])
 {
     struct bench b;
     begin_on(&b, device, text, 0, NULL);
+    if (arch)
+        b.device->facts.cuda_arch = arch;
     slr_buffer_destroy(b.y);
     must(slr_buffer_create(b.device, bytes, &b.y));
     b.args[1] = slr_arg_buffer(b.y);
@@ -46,6 +50,12 @@ static void predict_in(const char *device, const char *text, uint64_t threads, s
     must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
     assert_int_equal(b.tuned.space, 4);
     end(&b);
+}
+
+static void predict_in(const char *device, const char *text, uint64_t threads, slr_arg last, uint64_t bytes,
+                       double predicted[9])
+{
+    predict_as(device, 0, text, threads, last, bytes, predicted);
 }
 
 static void predict_with(const char *device, const char *text, uint64_t threads, slr_arg last, double predicted[9])
@@ -214,43 +224,46 @@ static void threads_are_counted_each_where_the_default_scatters(void **state)
 
 // ---- GPUs with warps -----------------------------------------------------------------------------------------------
 
-// What a candidate with K = 8 costs more than the others, which are alike; 0: no such GPU opens.
-static double extra_on_a_gpu(const char *text, uint64_t threads, slr_arg last)
+static const struct gpu {
+    const char *device;
+    uint32_t arch;
+} gpus[] = {{"cpu?engine=interpreted", 900}, {"cuda:0", 0}};
+
+// What a candidate with K = 8 costs more than the others, which are alike.
+static double extra_on(const struct gpu *gpu, const char *text, uint64_t threads, slr_arg last)
 {
-    static const char *const gpus[] = {"cuda:0"};
-    double extra = 0;
-    EACH_HERE(i, gpus)
-    {
-        double predicted[9] = {0};
-        predict_in(gpus[i], text, threads, last, 4096, predicted);
-        assert_true(predicted[2] > 0 && predicted[2] == predicted[4]);
-        extra = predicted[8] - predicted[2];
-    }
-    return extra;
+    double predicted[9] = {0};
+    predict_as(gpu->device, gpu->arch, text, threads, last, 4096, predicted);
+    assert_true(predicted[2] > 0 && predicted[2] == predicted[4]);
+    return predicted[8] - predicted[2];
 }
 
 static void sectors_banks_and_turns_cost_on_a_gpu(void **state)
 {
     (void)state;
     // The same instructions; the places of neighbouring threads are 4 or 32 bytes apart.
-    double sectors = extra_on_a_gpu(FOUR "#pragma slipring block f = 64\n"
-                                         "__global__ void f(const float *x, float *y, int n)\n"
-                                         "{ y[threadIdx.x * (n - (K == 8 ? 1 : 8))] = 1; }\n",
-                                    64, slr_arg_signed(9));
-    double banks = extra_on_a_gpu(FOUR "#pragma slipring block f = 64\n"
+    static const char sectors[] = FOUR "#pragma slipring block f = 64\n"
                                        "__global__ void f(const float *x, float *y, int n)\n"
-                                       "{ __shared__ float s[4096]; s[threadIdx.x * (n - (K == 8 ? 1 : 32))] = 1;\n"
-                                       "  __syncthreads(); y[threadIdx.x] = s[threadIdx.x]; }\n",
-                                  64, slr_arg_signed(33));
-    // As many blocks as fill each multiprocessor; with K = 8 so much shared memory that few fit at once.
-    double turns = extra_on_a_gpu(FOUR "#pragma slipring block f = 64\n"
-                                       "__global__ void f(const float *x, float *y, int n)\n"
-                                       "{ __shared__ float s[K == 8 ? 10000 : 64]; s[threadIdx.x] = n;\n"
-                                       "  __syncthreads(); y[threadIdx.x] = s[threadIdx.x]; }\n",
-                                  64 * 132 * 24, slr_arg_signed(1));
-    if (sectors == 0)
-        skip();
-    assert_true(sectors > 0 && banks > 0 && turns > 0);
+                                       "{ y[threadIdx.x * (n - (K == 8 ? 1 : 8))] = 1; }\n",
+                      banks[] = FOUR "#pragma slipring block f = 64\n"
+                                     "__global__ void f(const float *x, float *y, int n)\n"
+                                     "{ __shared__ float s[4096]; s[threadIdx.x * (n - (K == 8 ? 1 : 32))] = 1;\n"
+                                     "  __syncthreads(); y[threadIdx.x] = s[threadIdx.x]; }\n",
+                      // With K = 8 so much shared memory that few blocks fit at once.
+        turns[] = FOUR "#pragma slipring block f = 64\n"
+                       "__global__ void f(const float *x, float *y, int n)\n"
+                       "{ __shared__ float s[K == 8 ? 10000 : 64]; s[threadIdx.x] = n;\n"
+                       "  __syncthreads(); y[threadIdx.x] = s[threadIdx.x]; }\n";
+    for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
+        slr_device *device;
+        if (slr_device_open(gpus[i].device, NULL, &device) != SLR_OK)
+            continue;
+        slr_device_close(device);
+        assert_true(extra_on(&gpus[i], sectors, 64, slr_arg_signed(9)) > 0);
+        assert_true(extra_on(&gpus[i], banks, 64, slr_arg_signed(33)) > 0);
+        // As many blocks as fill each multiprocessor of an H100.
+        assert_true(extra_on(&gpus[i], turns, 64 * 132 * 24, slr_arg_signed(1)) > 0);
+    }
 }
 
 int main(void)
