@@ -7,7 +7,7 @@
 # BENCHES ("latency throughput"), FILTER, RUNS (5), PAIRS (15): what is measured, and how often. TOLERANCE (10): percent.
 # BENCH_OLD, BENCH_NEW: programs to measure; then nothing is built. BENCH_OUT (build/bench-check): where old.json, new.json
 # and index.html go.
-# Exit code: that of `slipring bench compare`: 0, 1 where a row has regressed, 4 where one is on one side alone.
+# Exit code: that of `slipring bench compare`: 0, 1 where a row has regressed, 4 where the comparison is incomplete.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 readonly out=${BENCH_OUT:-build/bench-check} runs=${RUNS:-5} pairs=${PAIRS:-15}

@@ -181,6 +181,46 @@ static void a_row_with_a_sample_that_is_not_above_0_is_not_compared(void **state
     says("$S bench compare good.json good.json | grep -c 'not above 0'; true", 0, "0\n");
 }
 
+// As launch_empty_first, where the host cannot see what a kernel writes.
+static void a_row_that_neither_file_measures_is_named_and_lacks_nothing(void **state)
+{
+    (void)state;
+#define TWO                                                                                                            \
+    "{\"bench\": \"launch\", \"device\": \"cpu\", \"rows\": [{\"name\": \"empty\", \"stat\": \"p50\", \"value\": 12, " \
+    "\"unit\": \"ns\", \"better\": \"less\"}, {\"name\": \"first\", \"stat\": \"p50\", \"value\": %d, \"unit\": "      \
+    "\"ns\", "                                                                                                         \
+    "\"better\": \"less\"}], \"whole\": true}"
+    char text[400];
+    snprintf(text, sizeof text, TWO, 0);
+    write_file("without.json", text);
+    snprintf(text, sizeof text, TWO, 7);
+    write_file("with.json", text);
+    says("$S bench compare without.json without.json", 0,
+         "1 same, 0 not decided, 0 in one file alone, 1 not above 0; ");
+    says("$S bench compare without.json without.json", 0, "a sample of the row is 0 or no number");
+    says("$S bench compare without.json with.json", 4, "1 not above 0; ");
+    says("$S bench compare with.json without.json", 4, "1 not above 0; ");
+}
+
+static void a_row_of_the_history_alone_is_named_and_lacks_nothing(void **state)
+{
+    (void)state;
+    write_rate("rate.json", 1e9);
+    write_run("between.json", "w", 10);
+    says("$S bench compare rate.json between.json rate.json", 0, " in history alone\n");
+    says("$S bench compare rate.json between.json rate.json", 0, "1 same, 0 not decided, 0 in one file alone; ");
+}
+
+static void a_bar_in_a_name_stays_in_its_cell(void **state)
+{
+    (void)state;
+    write_file("bars.json",
+               "{\"bench\": \"a|b\", \"device\": \"cpu\", \"rows\": [{\"name\": \"x|y|\", \"stat\": \"p|q\", "
+               "\"value\": 12, \"unit\": \"m|n/s\", \"better\": \"more\"}]}");
+    says("$S bench compare bars.json bars.json --markdown", 0,
+         "\n| a\\|b | `x\\|y\\|` p\\|q | 12 | 12 | m\\|n/s | 1.000 | ");
+}
+
 static void mistakes_are_said(void **state)
 {
     (void)state;
@@ -229,6 +269,9 @@ int main(void)
         cmocka_unit_test(what_has_nothing_beside_it_is_said),
         cmocka_unit_test(a_partial_run_is_named),
         cmocka_unit_test(a_row_with_a_sample_that_is_not_above_0_is_not_compared),
+        cmocka_unit_test(a_row_that_neither_file_measures_is_named_and_lacks_nothing),
+        cmocka_unit_test(a_row_of_the_history_alone_is_named_and_lacks_nothing),
+        cmocka_unit_test(a_bar_in_a_name_stays_in_its_cell),
         cmocka_unit_test(mistakes_are_said),
         cmocka_unit_test(rows_of_a_run_carry_their_samples),
     };

@@ -35,8 +35,9 @@ static const char help[] = "Usage: slipring bench compare OLD.json [FILE.json]..
                            "\n"
                            "Exit code: 0 if no row has regressed; 1 if one has; 2 if a file cannot be read,\n"
                            "is of another device or of a --small run; 4 if none has regressed, and a row is\n"
-                           "in OLD or NEW alone, has a sample that is not above 0, or no row can be\n"
-                           "compared, or a run in OLD or NEW is partial (\"whole\": false).\n";
+                           "in OLD or NEW alone or has a sample that is not above 0, unless it has no\n"
+                           "other samples in both; or no row can be compared, or a run in OLD or NEW is\n"
+                           "partial (\"whole\": false).\n";
 
 typedef struct options {
     const char *html;

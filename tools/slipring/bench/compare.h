@@ -15,6 +15,7 @@ typedef enum compare_end {
     COMPARE_DECIDED,
     COMPARE_NEW,     // not in OLD
     COMPARE_MISSING, // not in NEW
+    COMPARE_HISTORY, // neither in OLD nor in NEW
     COMPARE_NEITHER, // of its unit neither less nor more is better
     COMPARE_UNUSABLE // a sample in OLD or NEW is no number above 0, so that it is part of no ratio
 } compare_end;
@@ -40,7 +41,8 @@ typedef struct compare {
     size_t row_count;
     unsigned fewest_runs; // of a decided row in OLD or NEW; 0: no row is decided
     unsigned regressed, improved, same, undecided, unmatched, unusable;
-    unsigned partial; // runs in OLD and NEW of which a part failed
+    unsigned unmeasured; // of the `unusable`: those without a number above 0 in both, OLD and NEW
+    unsigned partial;    // runs in OLD and NEW of which a part failed
 } compare;
 
 /// Reads the files. An exit code; what is not EXIT_DONE has been said.

@@ -235,6 +235,22 @@ static void note_runs(compare *compare, const compare_row *row)
     }
 }
 
+// Of a row that a benchmark does not measure on this device, OLD and NEW have a 0 alike, and nothing is lost.
+static compare_end end_without_figures(compare *compare, const compare_row *row)
+{
+    if (row->unusable != 0) {
+        compare->unusable++;
+        compare->unmeasured += row->old_samples + row->new_samples == 0;
+        return COMPARE_UNUSABLE;
+    }
+    if (row->old_samples != 0 && row->new_samples != 0)
+        return COMPARE_DECIDED;
+    if (row->old_samples + row->new_samples == 0)
+        return COMPARE_HISTORY;
+    compare->unmatched++;
+    return row->old_samples == 0 ? COMPARE_NEW : COMPARE_MISSING;
+}
+
 static int compare_one(compare *compare, compare_row *row)
 {
     samples sides[2] = {0};
@@ -255,14 +271,8 @@ static int compare_one(compare *compare, compare_row *row)
     row->old_samples = sides[0].count;
     row->new_samples = sides[1].count;
     row->unusable = sides[0].unusable + sides[1].unusable;
-    if (row->end == COMPARE_DECIDED && row->unusable != 0) {
-        row->end = COMPARE_UNUSABLE;
-        compare->unusable++;
-    }
-    if (row->end == COMPARE_DECIDED && (sides[0].count == 0 || sides[1].count == 0)) {
-        row->end = sides[0].count == 0 ? COMPARE_NEW : COMPARE_MISSING;
-        compare->unmatched++;
-    }
+    if (row->end == COMPARE_DECIDED)
+        row->end = end_without_figures(compare, row);
     if (row->end == COMPARE_DECIDED) {
         note_runs(compare, row);
         end = decide_row(compare, row, &sides[0], &sides[1]);
@@ -284,7 +294,8 @@ int compare_decide(compare *compare)
 int compare_exit_code(const compare *compare)
 {
     const unsigned decided = compare->regressed + compare->improved + compare->same + compare->undecided;
-    const bool is_incomplete = compare->unmatched != 0 || compare->unusable != 0 || compare->partial != 0;
+    const bool is_incomplete =
+        compare->unmatched != 0 || compare->unusable != compare->unmeasured || compare->partial != 0;
     return compare->regressed != 0 ? EXIT_FAILED : is_incomplete || decided == 0 ? EXIT_NO_BASELINE : EXIT_DONE;
 }
 

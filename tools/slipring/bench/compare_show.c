@@ -5,10 +5,12 @@
 #include "say.h"
 
 #include <stdio.h>
+#include <string.h>
 
 const char *compare_verdict(const compare_row *row)
 {
-    static const char *const otherwise[] = {"", "new", "missing", "neither is better", "not above 0"};
+    static const char *const otherwise[] = {"",           "new", "missing", "in history alone", "neither is better",
+                                            "not above 0"};
     return row->end == COMPARE_DECIDED ? slr_verdict_name(row->result.verdict) : otherwise[row->end];
 }
 
@@ -76,6 +78,15 @@ void compare_show_table(const compare *c)
         printf("%s\n", few_runs);
 }
 
+// A '|' would end the cell, also within a code span.
+static void show_cell(const char *text, const char *around)
+{
+    fputs(around, stdout);
+    for (const char *bar; (bar = strchr(text, '|')) != NULL; text = bar + 1)
+        say_out("%.*s\\|", (int)(bar - text), text);
+    say_out("%s%s ", text, around);
+}
+
 void compare_show_markdown(const compare *c)
 {
     char summary[200];
@@ -86,8 +97,14 @@ void compare_show_markdown(const compare *c)
     for (size_t i = 0; i < c->row_count; i++) {
         const compare_row *row = &c->rows[i];
         const bool is_bad = row->end == COMPARE_DECIDED && row->result.verdict == SLR_VERDICT_REGRESSED;
-        say_out("| %s | `%s` %s | %.9g | %.9g | %s | ", row->bench, row->name, row->stat, row->history[0],
-                row->history[c->file_count - 1], row->by_ratio ? "x floor" : row->unit);
+        fputs("| ", stdout);
+        show_cell(row->bench, "");
+        fputs("| ", stdout);
+        show_cell(row->name, "`");
+        show_cell(row->stat, "");
+        printf("| %.9g | %.9g | ", row->history[0], row->history[c->file_count - 1]);
+        show_cell(row->by_ratio ? "x floor" : row->unit, "");
+        fputs("| ", stdout);
         if (row->end == COMPARE_DECIDED)
             say_out("%.3f | %.3f to %.3f | ", row->result.speed, row->result.low, row->result.high);
         else
