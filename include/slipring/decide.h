@@ -77,7 +77,8 @@ typedef struct slr_candidate {
     void *user;           ///< argument of `call`
     /// With `model`: an open device on the same processor, which is a candidate too, or NULL. If slr_decide measures
     /// that device, it corrects the predicted time of this candidate: it multiplies the kernel's predicted time by the
-    /// quotient of the measured and the predicted time of the kernel on that device.
+    /// quotient of the measured and the predicted time of the kernel on that device. What a launch of up to twice its
+    /// predicted time explains does not count (docs/contract/decide.md).
     slr_device *same_processor;
 } slr_candidate;
 

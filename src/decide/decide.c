@@ -192,6 +192,16 @@ static void keep_measured(struct deciding *d, uint32_t i)
         d->scale[i] = fmin(fmax(kernel, e->kernel_ns / most_scale) / e->kernel_ns, most_scale);
 }
 
+// A launch took from nothing to twice what it should, so the kernel took from `least` to all of the measured time. Of
+// these, the nearest to the prediction: of a small kernel, whose launch decides, the measurement says nothing.
+double slri_decide_correction(double measured_ns, double overhead_ns, double kernel_ns)
+{
+    const double least = measured_ns - 2 * overhead_ns;
+    if (kernel_ns <= 0)
+        return 1;
+    return fmin(fmax(fmin(measured_ns / kernel_ns, 1), least / kernel_ns), most_scale);
+}
+
 // Where the count is wrong, or the rates are, both predictions are. Uncorrected, one that is too short would win over
 // what was measured.
 static void correct(struct deciding *d, uint32_t i)
@@ -199,7 +209,8 @@ static void correct(struct deciding *d, uint32_t i)
     uint32_t same = same_processor_of(d, i);
     if (same == d->count || !d->is_measured[same])
         return;
-    d->scale[i] = d->scale[same];
+    const slr_estimate *e = &d->estimate[same];
+    d->scale[i] = slri_decide_correction(e->measured_ns, e->launch_ns + e->copy_ns, e->kernel_ns);
     slri_decide_predict(&d->model[i], &d->counted.figures, d->scale[i], &d->estimate[i]);
     d->estimate[i].is_corrected = 1;
 }
@@ -215,7 +226,7 @@ static slr_status measure_all(struct deciding *d)
             keep_measured(d, i);
         slri_place_close(&d->place[i]);
     }
-    for (uint32_t i = 0; i < d->count; ++i)
+    for (uint32_t i = 0; status == SLR_OK && i < d->count; ++i)
         correct(d, i);
     return status;
 }

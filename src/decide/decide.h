@@ -15,6 +15,10 @@ struct slri_work_count {
 };
 slr_status slri_decide_count(const slr_work *work, struct slri_work_count *out);
 
+// decide.c: the measured time of a kernel, divided by the predicted one, for other uses of the same processor. All
+// arguments are of the device: `overhead_ns` is the predicted time of launches and copies.
+double slri_decide_correction(double measured_ns, double overhead_ns, double kernel_ns);
+
 // model.c
 slr_status slri_decide_model(slr_device *device, slr_device_model *out);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decisions between devices that are open, models of others, and plain calls.
+#include "decide/decide.h"
 #include "device/device_test.h"
 
 #include <math.h>
@@ -384,11 +385,30 @@ static void a_wrong_prediction_does_not_win_over_a_measurement_on_the_same_proce
     assert_int_equal(e[0].is_corrected, 0);
     assert_int_equal(e[1].is_corrected, 1);
     assert_int_equal(e[1].by, SLR_BY_MODEL);
-    const double kernel_ns = e[0].measured_ns - fmin(e[0].launch_ns, 0.9 * e[0].measured_ns);
-    assert_true(fabs(e[1].call_ns / (plain_ns * kernel_ns / predicted_ns) - 1) < 1e-6);
+    const double factor = slri_decide_correction(e[0].measured_ns, e[0].launch_ns, predicted_ns);
+    assert_true(factor > 10);
+    assert_true(fabs(e[1].call_ns / (plain_ns * factor) - 1) < 1e-6);
     assert_true(e[1].predicted_ns == e[1].call_ns);
     says(&b.decision, " (predicted, corrected by a measurement): ");
     close_bench(&b);
+}
+
+// Launches that take a little longer or less than predicted are no reason to think that the kernel does.
+static void a_launch_that_varies_corrects_no_kernel(void **state)
+{
+    (void)state;
+    static const struct {
+        double measured_ns, overhead_ns, kernel_ns, factor;
+    } cases[] = {{5000, 5000, 50, 1}, // a small kernel: as predicted
+                 {4000, 5000, 50, 1},     {10000, 5000, 50, 1},  {3000, 5000, 3000, 1},
+                 {3000, 5000, 6000, 0.5}, // a kernel ends before its launch does
+                 {11000, 5000, 50, 20},   {1e6, 5000, 1e5, 9.9}, {1e4, 0, 1e5, 0.1},
+                 {5000, 5000, 0, 1},      {1e12, 0, 1, 1e6}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        const double factor = slri_decide_correction(cases[i].measured_ns, cases[i].overhead_ns, cases[i].kernel_ns);
+        if (!(fabs(factor / cases[i].factor - 1) < 1e-9))
+            fail_msg("case %zu: %g", i, factor);
+    }
 }
 
 static void every_device_that_opens_is_measured(void **state)
@@ -487,6 +507,7 @@ int main(void)
         cmocka_unit_test(a_call_after_another_candidates_does_not_count),
         cmocka_unit_test(only_what_is_close_is_measured),
         cmocka_unit_test(a_wrong_prediction_does_not_win_over_a_measurement_on_the_same_processor),
+        cmocka_unit_test(a_launch_that_varies_corrects_no_kernel),
         cmocka_unit_test(every_device_that_opens_is_measured),
         cmocka_unit_test(what_waits_for_input_is_counted_once_for_all),
         cmocka_unit_test(what_cannot_be_decided_is_refused),
