@@ -172,6 +172,12 @@ static void the_block_that_a_source_declares_is_suggested_with_cc(void **state)
          "    block: 64, 2 warps; grid: 16\n    why: the source declares it: #pragma slipring block\n");
     says("\"$S\" kernel suggest k.cu scale -D K=2 --elements 1000 --cc 90 --registers 32", 0,
          "    block: 64, 2 warps; grid: 8\n");
+    says("\"$S\" kernel suggest k.cu scale -D K=1 --elements 1000000000000 --cc 90 --registers 32 2>&1", 2,
+         "--elements: 1000000000000 threads are 15625000000 of the blocks that the source declares; expected at most "
+         "2^31 - 1\n");
+    write_file("large.cu", "#pragma slipring block f = 1024\n__global__ void f(float *y) { y[threadIdx.x] = 1; }\n");
+    says("\"$S\" kernel suggest large.cu f --elements 1000 --cc 90 --registers 128", 0,
+         "#pragma slipring block; a multiprocessor has no room for it, so a launch fails\n");
 }
 
 static void list_and_explain_show_what_a_source_declares(void **state)

@@ -87,6 +87,11 @@ const char *kernel_rule_name(uint32_t rule)
 
 // ---- asking --------------------------------------------------------------------------------------------------------
 
+static uint64_t blocks_of(uint64_t elements, uint64_t items)
+{
+    return elements / items + (elements % items != 0);
+}
+
 // A launch of one dimension takes the block that the source declares, on every device.
 static slr_status take_declared(const slr_function_info *function, slr_occupancy_desc desc, uint64_t elements,
                                 slr_suggestion *out)
@@ -97,14 +102,14 @@ static slr_status take_declared(const slr_function_info *function, slr_occupancy
     if (status != SLR_OK)
         return status;
     for (int i = 0; i < 3; i++) {
-        const uint64_t length = i == 0 ? elements : 1, items = function->items[i];
         out->shape.block[i] = function->block[i];
-        out->shape.grid[i] = (uint32_t)((length + items - 1) / items);
+        out->shape.grid[i] = (uint32_t)blocks_of(i == 0 ? elements : 1, function->items[i]);
     }
     out->rule = SLR_BLOCK_BY_SOURCE;
     out->warps = (desc.block_threads + 31) / 32;
     out->theoretical = of.theoretical;
-    snprintf(out->why, sizeof out->why, "the source declares it: #pragma slipring block");
+    snprintf(out->why, sizeof out->why, "the source declares it: #pragma slipring block%s",
+             of.blocks != 0 ? "" : "; a multiprocessor has no room for it, so a launch fails");
     return SLR_OK;
 }
 
@@ -112,6 +117,11 @@ static int ask_gpu(const slr_program *program, const slr_function_info *function
 {
     slr_resources resources;
     slr_status status = SLR_OK;
+    if (function->block[0] && blocks_of(given->elements, function->items[0]) > INT32_MAX)
+        return say_usage("--elements: %llu threads are %llu of the blocks that the source declares; expected at most "
+                         "2^31 - 1",
+                         (unsigned long long)given->elements,
+                         (unsigned long long)blocks_of(given->elements, function->items[0]));
     if (given->registers == 0)
         status = slr_program_get_resources(program, function->name, given->capability, &resources);
     if (status != SLR_OK)
