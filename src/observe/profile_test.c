@@ -5,6 +5,8 @@
 #include "observe/names.h"
 #include "observe/observe.h"
 
+#include <slipring/ops.h>
+
 #include <sys/stat.h>
 
 #define DEVICE "cpu?engine=interpreted&threads=2&unified=0" // as slipring writes it
@@ -211,6 +213,32 @@ static void a_kernel_that_is_timed_is_launched_by_the_line_that_times_it(void **
     slr_device_close(device);
 }
 
+static void an_operation_is_launched_by_the_line_that_calls_it(void **state)
+{
+    (void)state;
+    enum { N = 4 };
+    slr_device *device = open_device(DEVICE);
+    slr_ops *ops;
+    slr_stream *stream;
+    slr_buffer *buffer;
+    must(slr_ops_create(device, NULL, &ops));
+    must(slr_stream_default(device, &stream));
+    must(slr_buffer_create(device, N * N * sizeof(float), &buffer));
+    const slr_tensor x = slr_tensor_2d(SLR_F32, buffer, N, N);
+    for (int i = 0; i < 21; ++i)
+        must(slr_ops_activation(ops, stream, SLR_RELU, &x, &x, NULL));
+    for (int i = 0; i < 22; ++i)
+        must(slr_ops_activation(ops, stream, SLR_RELU, &x, &x, NULL));
+    for (int i = 0; i < 23; ++i)
+        must(slr_ops_softmax(ops, stream, &x, &x, NULL));
+    must(slr_stream_finish(stream, LONG));
+    for (uint32_t n = 21; n <= 23; ++n)
+        assert_int_equal(caller_of("launch", n).n, n);
+    slr_buffer_destroy(buffer);
+    slr_ops_destroy(ops);
+    slr_device_close(device);
+}
+
 // Work of slipring's own in a stream is none of the program's commands.
 static void compiling_ahead_is_no_command(void **state)
 {
@@ -396,6 +424,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_kernels_work_is_counted_and_judged, begin, end),
         cmocka_unit_test_setup_teardown(each_place_in_the_program_has_a_row_for_each_kind_of_call, begin, end),
         cmocka_unit_test_setup_teardown(a_kernel_that_is_timed_is_launched_by_the_line_that_times_it, begin, end),
+        cmocka_unit_test_setup_teardown(an_operation_is_launched_by_the_line_that_calls_it, begin, end),
         cmocka_unit_test_setup_teardown(compiling_ahead_is_no_command, begin, end),
         cmocka_unit_test_setup_teardown(memory_that_is_taken_is_counted, begin, end),
         cmocka_unit_test_setup_teardown(copies_outside_of_streams_are_counted, begin, end),

@@ -109,7 +109,7 @@ static struct slri_convolution forward(const struct call *call)
 
 slr_status slr_ops_convolution(slr_ops *ops, slr_stream *stream, const slr_convolution_desc *desc, slr_point *out)
 {
-    SLRI_OBSERVE_SITE(false);
+    SLRI_OBSERVE_SITE_OF_ALL();
     struct call call = {.ops = ops, .stream = stream};
     SLRI_TRY(begin_convolution(&call, desc, "slr_ops_convolution"));
     const struct slri_convolution convolution = forward(&call);
@@ -183,7 +183,7 @@ slr_status slr_ops_convolution_backward(slr_ops *ops, slr_stream *stream, const 
                                         const slr_tensor *dy, const slr_tensor *dx, const slr_tensor *dweights,
                                         const slr_tensor *dbias, slr_point *out)
 {
-    SLRI_OBSERVE_SITE(false);
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_convolution_backward";
     struct call call = {.ops = ops, .stream = stream};
     SLRI_TRY(begin_convolution(&call, desc, name));

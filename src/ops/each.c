@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations on elements: activations, embeddings, optimisers.
 #include "base/sized.h"
+#include "engine/observe.h"
 #include "ops/operations.h"
 
 #include <math.h>
@@ -14,6 +15,7 @@ static slr_status check_kind(const char *name, slr_activation kind)
 slr_status slr_ops_activation(slr_ops *ops, slr_stream *stream, slr_activation kind, const slr_tensor *x,
                               const slr_tensor *y, slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_activation";
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"y", y, SLRI_REAL, false}));
     SLRI_TRY(check_kind(name, kind));
@@ -26,6 +28,7 @@ slr_status slr_ops_activation(slr_ops *ops, slr_stream *stream, slr_activation k
 slr_status slr_ops_activation_backward(slr_ops *ops, slr_stream *stream, slr_activation kind, const slr_tensor *x,
                                        const slr_tensor *dy, const slr_tensor *dx, slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_activation_backward";
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"dy", dy, SLRI_REAL, false},
                                  {"dx", dx, SLRI_REAL, false}));
@@ -56,6 +59,7 @@ static slr_status cast_by_floats(slr_ops *ops, slr_stream *stream, const slr_ten
 
 slr_status slr_ops_cast(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *y, slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_cast";
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}));
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"y", y, SLRI_REAL, false}));
@@ -90,6 +94,7 @@ static slr_status check_embedding(const char *name, const slr_tensor *table, con
 slr_status slr_ops_embedding(slr_ops *ops, slr_stream *stream, const slr_tensor *table, const slr_tensor *indices,
                              const slr_tensor *y, slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_embedding";
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"table", table, SLRI_REAL, false},
                                  {"indices", indices, SLR_I32, false}, {"y", y, SLRI_REAL, false}));
@@ -103,6 +108,7 @@ slr_status slr_ops_embedding(slr_ops *ops, slr_stream *stream, const slr_tensor 
 slr_status slr_ops_embedding_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *indices, const slr_tensor *dy,
                                       const slr_tensor *dtable, slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_embedding_backward";
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"indices", indices, SLR_I32, false}, {"dy", dy, SLRI_REAL, false},
                                  {"dtable", dtable, SLRI_REAL, false}));
@@ -118,6 +124,7 @@ slr_status slr_ops_embedding_backward(slr_ops *ops, slr_stream *stream, const sl
 slr_status slr_ops_sgd(slr_ops *ops, slr_stream *stream, const slr_tensor *weights, const slr_tensor *gradient,
                        const slr_tensor *velocity, float rate, float momentum, float decay, slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_sgd";
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"weights", weights, SLR_F32, false},
                                  {"gradient", gradient, SLRI_REAL, false}, {"velocity", velocity, SLR_F32, true}));
@@ -138,6 +145,7 @@ static float or_usual(float value, float usual)
 
 slr_status slr_ops_adam(slr_ops *ops, slr_stream *stream, const slr_adam_desc *desc, slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_adam";
     slr_adam_desc d;
     if (!desc)

@@ -103,7 +103,7 @@ static slr_status begin_matmul(struct call *call, const slr_matmul_desc *desc, c
 
 slr_status slr_ops_matmul(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc, slr_point *out)
 {
-    SLRI_OBSERVE_SITE(false);
+    SLRI_OBSERVE_SITE_OF_ALL();
     struct call call = {.ops = ops, .stream = stream};
     SLRI_TRY(begin_matmul(&call, desc, "slr_ops_matmul"));
     return slri_product_run(ops, stream, &call.product, out);
@@ -195,7 +195,7 @@ static slr_status check_matmul_backward(const struct call *call, const char *nam
 slr_status slr_ops_matmul_backward(slr_ops *ops, slr_stream *stream, const slr_matmul_desc *desc, const slr_tensor *dc,
                                    const slr_tensor *da, const slr_tensor *db, const slr_tensor *dbias, slr_point *out)
 {
-    SLRI_OBSERVE_SITE(false);
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_matmul_backward";
     struct call call = {.ops = ops, .stream = stream};
     SLRI_TRY(begin_matmul(&call, desc, name));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/sized.h"
+#include "engine/observe.h"
 #include "ops/window.h"
 
 #include <stdio.h>
@@ -93,6 +94,7 @@ static slr_status begin_pooling(slr_ops *ops, slr_stream *stream, const slr_pool
 
 slr_status slr_ops_pooling(slr_ops *ops, slr_stream *stream, const slr_pooling_desc *desc, slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     slr_pooling_desc d;
     struct slri_window window;
     SLRI_TRY(begin_pooling(ops, stream, desc, "slr_ops_pooling", &d, &window));
@@ -104,6 +106,7 @@ slr_status slr_ops_pooling(slr_ops *ops, slr_stream *stream, const slr_pooling_d
 slr_status slr_ops_pooling_backward(slr_ops *ops, slr_stream *stream, const slr_pooling_desc *desc,
                                     const slr_tensor *dy, const slr_tensor *dx, slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_pooling_backward";
     slr_pooling_desc d;
     struct slri_window window;

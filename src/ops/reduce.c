@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions, and the losses, which are means of what each row or element costs.
+#include "engine/observe.h"
 #include "ops/operations.h"
 
 #include <stdio.h>
@@ -76,6 +77,7 @@ static slr_status look(const char *name, slr_reduction kind, uint32_t axis, cons
 slr_status slr_ops_reduce(slr_ops *ops, slr_stream *stream, slr_reduction kind, uint32_t axis, const slr_tensor *x,
                           const slr_tensor *y, slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_reduce";
     struct view view;
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"y", y, SLRI_REAL, false}));
@@ -93,6 +95,7 @@ slr_status slr_ops_reduce_backward(slr_ops *ops, slr_stream *stream, slr_reducti
                                    const slr_tensor *x, const slr_tensor *y, const slr_tensor *dy, const slr_tensor *dx,
                                    slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_reduce_backward";
     struct view view;
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"y", y, SLRI_REAL, false},
@@ -127,6 +130,7 @@ static slr_status check_loss(const slr_ops *ops, const slr_stream *stream, const
 slr_status slr_ops_cross_entropy(slr_ops *ops, slr_stream *stream, const slr_tensor *logits, const slr_tensor *labels,
                                  const slr_tensor *loss, slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_cross_entropy";
     slr_buffer *losses;
     SLRI_TRY(check_entropy(ops, stream, name, logits, labels));
@@ -146,6 +150,7 @@ slr_status slr_ops_cross_entropy_backward(slr_ops *ops, slr_stream *stream, cons
                                           const slr_tensor *labels, float scale, const slr_tensor *dlogits,
                                           slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_cross_entropy_backward";
     SLRI_TRY(check_entropy(ops, stream, name, logits, labels));
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"logits", logits, SLRI_REAL, false},
@@ -167,6 +172,7 @@ static slr_status check_square(const slr_ops *ops, const slr_stream *stream, con
 slr_status slr_ops_mean_square(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *target,
                                const slr_tensor *loss, slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_mean_square";
     slr_buffer *losses;
     SLRI_TRY(check_square(ops, stream, name, x, target));
@@ -184,6 +190,7 @@ slr_status slr_ops_mean_square(slr_ops *ops, slr_stream *stream, const slr_tenso
 slr_status slr_ops_mean_square_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *target,
                                         float scale, const slr_tensor *dx, slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_mean_square_backward";
     SLRI_TRY(check_square(ops, stream, name, x, target));
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"dx", dx, SLRI_REAL, false}));

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations along rows: soft-max, layer norm, scan, top-k.
+#include "engine/observe.h"
 #include "ops/operations.h"
 
 // ---- soft-max -------------------------------------------------------------------------------------------------------
 
 slr_status slr_ops_softmax(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *y, slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_softmax";
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"y", y, SLRI_REAL, false}));
     SLRI_TRY(slri_tensor_same(name, "y", y, "x", x));
@@ -16,6 +18,7 @@ slr_status slr_ops_softmax(slr_ops *ops, slr_stream *stream, const slr_tensor *x
 slr_status slr_ops_softmax_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *y, const slr_tensor *dy,
                                     const slr_tensor *dx, slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_softmax_backward";
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"y", y, SLRI_REAL, false}, {"dy", dy, SLRI_REAL, false},
                                  {"dx", dx, SLRI_REAL, false}));
@@ -41,6 +44,7 @@ slr_status slr_ops_layer_norm(slr_ops *ops, slr_stream *stream, const slr_tensor
                               const slr_tensor *beta, float epsilon, const slr_tensor *y, const slr_tensor *means,
                               const slr_tensor *scales, slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_layer_norm";
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"gamma", gamma, SLRI_REAL, false},
                                  {"beta", beta, SLRI_REAL, false}, {"y", y, SLRI_REAL, false},
@@ -62,6 +66,7 @@ slr_status slr_ops_layer_norm_backward(slr_ops *ops, slr_stream *stream, const s
                                        const slr_tensor *dx, const slr_tensor *dgamma, const slr_tensor *dbeta,
                                        slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_layer_norm_backward";
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"gamma", gamma, SLRI_REAL, false},
                                  {"means", means, SLR_F32, false}, {"scales", scales, SLR_F32, false},
@@ -91,6 +96,7 @@ slr_status slr_ops_layer_norm_backward(slr_ops *ops, slr_stream *stream, const s
 slr_status slr_ops_scan(slr_ops *ops, slr_stream *stream, uint32_t flags, const slr_tensor *x, const slr_tensor *y,
                         slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_scan";
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"y", y, SLRI_REAL, false}));
     SLRI_TRY(slri_tensor_same(name, "y", y, "x", x));
@@ -117,6 +123,7 @@ static slr_status check_taken(const char *name, const slr_tensor *x, const char 
 slr_status slr_ops_top_k(slr_ops *ops, slr_stream *stream, const slr_tensor *x, const slr_tensor *values,
                          const slr_tensor *indices, slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_top_k";
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"x", x, SLRI_REAL, false}, {"values", values, SLRI_REAL, false},
                                  {"indices", indices, SLR_I32, false}));
@@ -131,6 +138,7 @@ slr_status slr_ops_top_k(slr_ops *ops, slr_stream *stream, const slr_tensor *x, 
 slr_status slr_ops_top_k_backward(slr_ops *ops, slr_stream *stream, const slr_tensor *indices,
                                   const slr_tensor *dvalues, const slr_tensor *dx, slr_point *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     static const char name[] = "slr_ops_top_k_backward";
     SLRI_TRY(SLRI_OPERANDS_CHECK(ops, stream, name, {"indices", indices, SLR_I32, false},
                                  {"dvalues", dvalues, SLRI_REAL, false}, {"dx", dx, SLRI_REAL, false}));
