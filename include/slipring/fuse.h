@@ -214,11 +214,11 @@ static inline slr_kernel_fusion_desc slr_kernel_fusion_desc_init(void)
 #endif
 
 /// Makes one kernel from several element-wise kernels. The fused kernel gives the same results as the separate kernels,
-/// bit for bit. A buffer is intermediate if one part writes it and a later part reads it. The fused kernel has no
-/// parameter for an intermediate buffer and does not write it, unless `keep` names the buffer, or the fused kernel also
-/// reads the buffer, because a part changes it in place. If two adjacent parts
-/// have no parameter in common, but the first part writes exactly one buffer and the second part reads exactly one
-/// buffer, slipring joins these two buffers.
+/// bit for bit. A buffer is intermediate if one part writes it, and the last part that uses it only reads it. The loads
+/// and stores of a part decide this; `const` does not. The fused kernel has no parameter for an intermediate buffer and
+/// does not write it, unless `keep` names the buffer, or the fused kernel also reads the buffer, because a part changes
+/// it in place. If two adjacent parts have no buffer in common, but the first part writes exactly one buffer, and the
+/// second part has exactly one buffer that it only reads, slipring joins these two buffers.
 ///
 /// Threads: any.  Blocks: while the call compiles.  Owns: the caller gets the kernel, and frees it by
 /// slr_kernel_destroy. `info` may be NULL.
