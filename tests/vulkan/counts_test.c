@@ -248,10 +248,10 @@ static void a_grid_ends_along_y_and_z_where_CUDAs_does(void **state)
 // begins at block 0 again, in each run of a graph.
 static void a_launch_behind_a_grid_in_parts_begins_at_its_first_block(void **state)
 {
-    enum { RUNS = 3, WIDE = 200001 };
+    enum { RUNS = 2, WIDE = 65537 }; // few blocks: with a sanitizer, lavapipe takes kilobytes for each
     static const char text[] = "__global__ void mark(unsigned *x, unsigned by)\n"
-                               "{ x[(blockIdx.z * 3 + blockIdx.y) * gridDim.x + blockIdx.x] += by; }\n";
-    static unsigned found[6 * WIDE];
+                               "{ x[blockIdx.y * gridDim.x + blockIdx.x] += by; }\n";
+    static unsigned found[2 * WIDE];
     struct bench b;
     slr_program *program;
     slr_kernel *mark;
@@ -264,7 +264,7 @@ static void a_launch_behind_a_grid_in_parts_begins_at_its_first_block(void **sta
     must(slr_buffer_write(buffer, 0, found, sizeof found));
     must(slr_graph_begin(b.graph, b.stream));
     must(SLR_LAUNCH(b.stream, mark, SLR_GRID(2, 1, 0), buffer, 1));
-    must(SLR_LAUNCH(b.stream, mark, ((slr_shape){.grid = {WIDE, 3, 2}, .block = {1, 1, 1}}), buffer, 10));
+    must(SLR_LAUNCH(b.stream, mark, ((slr_shape){.grid = {WIDE, 2, 1}, .block = {1, 1, 1}}), buffer, 10));
     must(SLR_LAUNCH(b.stream, mark, SLR_GRID(2, 1, 0), buffer, 100));
     must(slr_graph_end(b.graph));
     for (int i = 0; i < RUNS; ++i)
