@@ -158,7 +158,7 @@ static char *read_tuned(char path[600], size_t *bytes)
     while (!text && (entry = readdir(opened)))
         if (strncmp(entry->d_name, "tuned-", 6) == 0) {
             snprintf(path, 600, "%s/%s", folder, entry->d_name);
-            FILE *file = fopen(path, "r");
+            FILE *file = fopen(path, "rb");
             text = calloc(1, 65536);
             *bytes = fread(text, 1, 65535, file);
             fclose(file);
@@ -170,7 +170,7 @@ static char *read_tuned(char path[600], size_t *bytes)
 
 static void write_tuned(const char *path, const char *text, size_t bytes)
 {
-    FILE *file = fopen(path, "w");
+    FILE *file = fopen(path, "wb");
     fwrite(text, 1, bytes, file);
     fclose(file);
 }
