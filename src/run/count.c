@@ -488,10 +488,22 @@ static enum way walk_block(struct frame *frame, const struct slri_block *block)
 
 // ---- threads -------------------------------------------------------------------------------------------------------
 
+static uint64_t block_threads(const struct slri_count_launch *launch)
+{
+    return (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+}
+
+// Of the grid: one that does what most blocks do.
+static uint64_t middle_block(const struct slri_count_launch *launch)
+{
+    const uint32_t *grid = launch->grid;
+    return grid[0] / 2 + grid[0] * (grid[1] / 2 + (uint64_t)grid[1] * (grid[2] / 2));
+}
+
 static void place(struct walk *walk, uint64_t thread)
 {
     const uint32_t *grid = walk->launch->grid, *block = walk->launch->block;
-    uint64_t threads = (uint64_t)block[0] * block[1] * block[2], at = thread % threads, b = thread / threads;
+    uint64_t threads = block_threads(walk->launch), at = thread % threads, b = thread / threads;
     for (uint32_t i = 0; i < 3; ++i) {
         walk->builtin[SLRI_BUILTIN_THREAD_X + i] = (uint32_t)(at % block[i]);
         walk->builtin[SLRI_BUILTIN_BLOCK_X + i] = (uint32_t)(b % grid[i]);
@@ -554,11 +566,10 @@ static bool same(const struct tally *a, const struct tally *b)
 // in the middle: a part of the kernel that only the grid's first thread runs would count for each of the parts.
 static uint64_t thread_of_part(const struct walk *walk, uint32_t part, uint32_t samples, uint64_t threads)
 {
-    const uint32_t *block = walk->launch->block;
     double turns = (part + 1) * 0.6180339887498949, within = turns - floor(turns);
     uint64_t thread = (uint64_t)((part + within) * (double)threads / samples);
     bool is_first = samples == MOST_THREADS && part == MOST_THREADS / 2 && threads > samples;
-    return is_first ? thread - thread % ((uint64_t)block[0] * block[1] * block[2]) : thread;
+    return is_first ? thread - thread % block_threads(walk->launch) : thread;
 }
 
 // One thread of each of equal parts of the grid; all threads where there are no more.
@@ -592,9 +603,7 @@ static uint64_t scaled(uint64_t sum, uint32_t samples, uint64_t threads)
 // one that is counted: without its misses a long thread would seem cheap.
 static void trace_block(struct walk *walk)
 {
-    const uint32_t *grid = walk->launch->grid, *block = walk->launch->block;
-    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
-    const uint64_t at = grid[0] / 2 + grid[0] * (grid[1] / 2 + (uint64_t)grid[1] * (grid[2] / 2));
+    const uint64_t threads = block_threads(walk->launch), at = middle_block(walk->launch);
     const uint64_t most =
         walk->launch->wanted.most > TRACED_INSTRUCTIONS ? walk->launch->wanted.most : TRACED_INSTRUCTIONS;
     walk->left = most;
@@ -641,10 +650,8 @@ static uint64_t walk_warp(struct walk *walk, uint64_t block, uint64_t first, uin
 // instruction.
 static void count_requests(struct walk *walk, struct slri_count *out)
 {
-    const uint32_t *grid = walk->launch->grid, *block = walk->launch->block;
-    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    const uint64_t threads = block_threads(walk->launch), at = middle_block(walk->launch);
     const uint64_t warps = (threads + SLRI_WARP_THREADS - 1) / SLRI_WARP_THREADS;
-    const uint64_t at = grid[0] / 2 + grid[0] * (grid[1] / 2 + (uint64_t)grid[1] * (grid[2] / 2));
     const uint64_t samples = warps < MOST_WARPS ? warps : MOST_WARPS;
     uint64_t walked = 0;
     walk->warp = slri_alloc(NULL, sizeof *walk->warp);
