@@ -51,17 +51,6 @@ static void add_macro(struct slri_tuner *tuner, const struct slri_tunable *tunab
     add_dimension(tuner, count, start, scale);
 }
 
-// The program's caller has given it a value (slr_program_desc.defines, -D), and means that one.
-static bool is_given(const slr_program *program, const char *name)
-{
-    const size_t length = strlen(name);
-    for (uint32_t i = 0; i < program->source->defines; i++)
-        if (strncmp(program->source->define[i], name, length) == 0 &&
-            (program->source->define[i][length] == '=' || program->source->define[i][length] == '\0'))
-            return true;
-    return false;
-}
-
 // Short branches as they are, or without jumps: a macro that slipring declares for every source.
 static void add_select(struct slri_tuner *tuner, uint64_t *scale)
 {
@@ -70,7 +59,7 @@ static void add_select(struct slri_tuner *tuner, uint64_t *scale)
     bool is_kept = (tuner->desc->flags & SLR_TUNE_KEEP_BRANCHES) || !tuner->kernel->entry->function->has_short_branches;
     for (uint32_t i = 0; i < tuner->macros; i++)
         is_kept |= strcmp(tuner->macro[i], SLRI_SELECT_MACRO) == 0; // the source declares it, too
-    is_kept |= is_given(tuner->kernel->program, SLRI_SELECT_MACRO);
+    is_kept |= slri_source_defines(tuner->kernel->program->source, SLRI_SELECT_MACRO);
     tuner->adds_select = !is_kept;
     if (!is_kept)
         add_macro(tuner, &(struct slri_tunable){SLRI_SELECT_MACRO, values, 2, module->selects, 0}, scale);
@@ -83,7 +72,8 @@ static void add_macros(struct slri_tuner *tuner, uint64_t *scale)
     if (module->globals)
         return; // variables of a program are one: with other macros it would have others
     for (uint32_t i = 0; tuning && i < tuning->tunables && !(tuner->desc->flags & SLR_TUNE_KEEP_MACROS); i++)
-        if (!is_given(tuner->kernel->program, tuning->tunable[i].name))
+        // A value that the program's caller has given (slr_program_desc.defines, -D) is meant.
+        if (!slri_source_defines(tuner->kernel->program->source, tuning->tunable[i].name))
             add_macro(tuner, &tuning->tunable[i], scale);
     add_select(tuner, scale);
 }

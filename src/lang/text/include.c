@@ -127,7 +127,7 @@ struct slri_lexeme *slri_include_source(struct slri_pp *pp)
     return enter(pp, name, loaded, nowhere);
 }
 
-static bool is_given_define(const struct slri_source *source, const char *name)
+bool slri_source_defines(const struct slri_source *source, const char *name)
 {
     size_t bytes = strlen(name);
     for (uint32_t i = 0; i < source->defines; i++)
@@ -151,7 +151,7 @@ struct slri_lexeme *slri_include_defines(struct slri_pp *pp)
         slri_text_puts(&text, define[name_bytes] ? "\n" : " 1\n");
     }
     slri_hash_field(&pp->own_hash, slri_text_view(&text), text.length);
-    if (!source->is_emitted && !is_given_define(source, "__CUDA_ARCH__"))
+    if (!source->is_emitted && !slri_source_defines(source, "__CUDA_ARCH__"))
         slri_text_printf(&text, "#define __CUDA_ARCH__ %u\n", source->cuda_arch ? source->cuda_arch : SLRI_CUDA_ARCH);
     const char *kept = text.out_of_memory ? NULL : slri_region_text(pp->scratch, slri_text_view(&text), text.length);
     slri_text_free(&text);

@@ -20,4 +20,7 @@ struct slri_source {
 // What files see on devices that are not CUDA's: 8.0, where the language's warp reductions and bfloat16 began.
 #define SLRI_CUDA_ARCH 800
 
+// include.c: whether `define` gives the macro, with a value or without.
+bool slri_source_defines(const struct slri_source *source, const char *name);
+
 #endif
