@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "base/thread.h"
+#include "lang/text/source.h"
 
 #include <stdio.h>
 #include <string.h>
