@@ -87,13 +87,14 @@ __device__ unsigned slr_look(unsigned *S, unsigned *P, struct slri_resident_entr
     return P[MBP_CONTROL] != control ? SLR_WORKED : 0u;
 }
 
-// A whole look, by the first thread.
+// A whole look, by the first thread. Behind the shard's end nothing is left to do: the host frees S and P then.
 __device__ void slr_look_up(unsigned *S, unsigned *P, unsigned *R, struct slri_resident_table *table, unsigned launch)
 {
     unsigned ends = R[SLR_IDLE] >= table->most_idle || SLR_LOAD(table->stop) == launch ? 1u : 0u, look = 0u;
     if (ends == 0u) {
         look = slr_look(S, P, &table->entry[0]);
         R[SLR_IDLE] = look != 0u ? 0u : R[SLR_IDLE] + 1u;
+        ends = table->entry[0].left;
     }
     R[SLR_BATCH] = look & ~SLR_WORKED;
     R[SLR_JUDGED] = 0u;
@@ -306,11 +307,14 @@ __global__ void slr_stay(unsigned *S, unsigned *R, unsigned *states, const unsig
         if (done == 0u) {
             slr_look_up(S, P, R, table, launch);
         }
+        next = done != 0u ? SLR_STRAIGHT : R[SLR_NEXT];
+        if (next == SLR_ENDS) {
+            break; // P may be gone
+        }
         unsigned idle = R[SLR_IDLE], held = entry->held, control = P[MBP_CONTROL], epoch = P[MBP_EPOCH];
         unsigned batch = R[SLR_BATCH]; // what was kept back waits for a whole look
         unsigned sole = batch == 0u ? slr_sole(P) : 0u, handled = P[MBP_HANDLED], replied = P[MBP_REPLIED];
         unsigned not_handled = P[MBP_FAULTED] + P[MBP_DROPPED] + P[MBP_IN_DOUBT] - P[MBP_GRANTED_RETIRED];
-        next = done != 0u ? SLR_STRAIGHT : R[SLR_NEXT];
         if (next == SLR_STRAIGHT && batch == 0u && slr_is_quiet(P, entry) == 0u) {
             next = SLR_LOOKS;
         }
