@@ -189,6 +189,61 @@ static void an_error_in_one_item_leaves_out_what_needs_it(void **unused)
     }
 }
 
+// What only shows in the whole of what a kernel calls.
+static void an_error_that_follows_from_calls_leaves_out_the_kernels_that_make_them(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *items, *why;
+    } cases[] = {
+        {"__device__ void bad(int *out) { ring_reply(out); }", "line 2: SLR-K122: ring_reply in the kernel"},
+        {"__device__ void bad(int *out) { if (threadIdx.x < 16) __syncthreads(); *out = 1; }",
+         "line 2: SLR-K123: only some threads of a block reach this barrier"},
+        {"__device__ void bad(int *out) { __shared__ int a[8000]; __shared__ int b[8000]; a[threadIdx.x] = *out; "
+         "b[threadIdx.x] = 1; __syncthreads(); *out = a[1] + b[2]; }",
+         "the shared objects of 'needs' need 64000 bytes"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[800];
+        snprintf(text, sizeof text,
+                 "__global__ void first(int *out) { __shared__ int s[4]; s[threadIdx.x & 3] = *out; __syncthreads(); "
+                 "*out = s[1]; }\n%s\n"
+                 "__global__ void needs(int *out) { bad(out); }\n"
+                 "__global__ void also(int *out) { bad(out + 1); }\n"
+                 "__global__ void second(int *out) { __shared__ int a[4], b[4]; b[threadIdx.x & 3] = *out; "
+                 "a[threadIdx.x & 3] = 2; __syncthreads(); *out = b[1] + a[1]; }\n",
+                 cases[i].items);
+        struct slri_module *module = compile_text(text);
+        static const char *const kernels[] = {"first", "second"};
+        assert_kernels(module, kernels, COUNT(kernels));
+        assert_int_equal(module->entry[0].shared_bytes, 16);
+        assert_int_equal(module->entry[1].shared_bytes, 32);
+        assert_skipped(module, "needs", "the kernel", cases[i].why);
+        assert_skipped(module, "also", "the kernel", "line ");
+        assert_int_equal(module->skippeds, 2);
+        assert_int_equal(module->functions, 2); // nobody writes what only they call
+        slri_module_destroy(module);
+    }
+}
+
+// As where there is no other kernel: the diagnostics.
+static void a_handler_or_the_only_kernel_with_such_an_error_refuses_the_file(void **unused)
+{
+    (void)unused;
+    struct slri_module *module;
+    static const char *const texts[] = {
+        "__global__ void bad(int *out) { if (threadIdx.x < 16) __syncthreads(); *out = 1; }\n",
+        "__global__ void good(int *out) { *out = 1; }\nstruct in { int x; };\n"
+        "__ring_block__ void bad(struct in *self, const struct in *in) { if (threadIdx.x < 16) __syncthreads(); "
+        "self->x = in->x; }\n",
+    };
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        struct slri_source source = {.path = "t.cu", .text = texts[i]};
+        assert_int_equal(slri_kernel_compile(&source, &module), SLR_COMPILE);
+        assert_non_null(strstr(slr_error_message(), "error SLR-K123: only some threads"));
+    }
+}
+
 static void a_kernel_that_was_left_out_says_why_where_it_is_asked_for(void **unused)
 {
     (void)unused;
@@ -481,6 +536,8 @@ int main(void)
         cmocka_unit_test(mistakes_in_kernels_are_still_mistakes),
         cmocka_unit_test(what_is_left_out_says_so_where_it_is_used),
         cmocka_unit_test(an_error_in_one_item_leaves_out_what_needs_it),
+        cmocka_unit_test(an_error_that_follows_from_calls_leaves_out_the_kernels_that_make_them),
+        cmocka_unit_test(a_handler_or_the_only_kernel_with_such_an_error_refuses_the_file),
         cmocka_unit_test(a_kernel_that_was_left_out_says_why_where_it_is_asked_for),
         cmocka_unit_test(a_handler_behind_a_broken_struct_is_left_out_with_it),
         cmocka_unit_test(declarations_end_where_they_end),

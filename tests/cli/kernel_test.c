@@ -201,6 +201,23 @@ static void check_finds_faults_and_says_what_it_ran(void **state)
     says("\"$S\" kernel check absent.cu 2>&1", 1, "absent.cu");
 }
 
+// It is wrong in every launch, so that leaving it out must not hide it.
+static void check_finds_a_barrier_that_some_threads_never_reach_beside_other_kernels(void **state)
+{
+    (void)state;
+    write_file("parted.cu", "__global__ void fine(float *x) { x[threadIdx.x] = 1; }\n"
+                            "__global__ void bad(float *x) {\n"
+                            "    if (threadIdx.x < 16) __syncthreads();\n"
+                            "    x[threadIdx.x] = 1;\n}\n");
+    says("\"$S\" kernel check parted.cu", 1,
+         "parted.cu:2:1: error SLR-K123: the kernel 'bad', line 3: only some threads of a block reach this barrier");
+    says("\"$S\" kernel check parted.cu", 1, "kernel fine: 0 errors");
+    says("\"$S\" kernel check parted.cu bad", 1, "error SLR-K123");
+    says("\"$S\" kernel check parted.cu fine", 0, "kernel fine: 0 errors");
+    says("\"$S\" kernel check parted.cu --json | tr -d ' \\n'", 0,
+         "\"compile_errors\":[{\"code\":\"SLR-K123\",\"level\":\"error\",");
+}
+
 static void a_limit_of_the_check_that_is_none_is_refused_with_what_is_valid(void **state)
 {
     static const char *const wrong[] = {"0", "-1", "1e9", "many", "''"};
@@ -390,6 +407,26 @@ static void fuse_prints_one_kernel_that_does_what_two_do(void **state)
          "\"bound\":2.0,");
 }
 
+// The first only shows once all is translated.
+static void fuse_needs_only_the_kernels_that_it_fuses(void **state)
+{
+    (void)state;
+    static const char *const others[] = {
+        "__global__ void other(int *x) { if (threadIdx.x < 16) __syncthreads(); x[0] = 1; }\n",
+        "__global__ void other(int *x) { ring_reply(x); }\n",
+        "__global__ void other(int *x) { x[0] = missing; }\n",
+        "template <typename T> __global__ void other(T *x) { x[0] = 1; }\n",
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char text[1024];
+        snprintf(text, sizeof text, "%s%s", CHAIN, others[i]);
+        write_file("others.cu", text);
+        says("\"$S\" kernel fuse others.cu:twice others.cu:less", 0, "__global__ void twice_less(");
+        says("\"$S\" kernel fuse others.cu:twice others.cu:other 2>&1", 2, "the kernel");
+        says("\"$S\" kernel fuse others.cu:twice others.cu:less --require-all 2>&1", 1, "'other' in line 4 is skipped");
+    }
+}
+
 static void fuse_makes_a_kernel_of_operations(void **state)
 {
     (void)state;
@@ -439,12 +476,14 @@ int main(void)
         cmocka_unit_test(suggest_says_the_block_and_why),
         cmocka_unit_test(tile_says_how_a_problem_is_cut_and_why),
         cmocka_unit_test(fuse_prints_one_kernel_that_does_what_two_do),
+        cmocka_unit_test(fuse_needs_only_the_kernels_that_it_fuses),
         cmocka_unit_test(fuse_makes_a_kernel_of_operations),
         cmocka_unit_test(fuse_says_why_not_and_what_is_wrong),
         cmocka_unit_test(run_prints_what_the_kernel_wrote),
         cmocka_unit_test(random_numbers_are_the_same_each_time),
         cmocka_unit_test(a_fault_is_shown_with_line_block_and_thread),
         cmocka_unit_test(check_finds_faults_and_says_what_it_ran),
+        cmocka_unit_test(check_finds_a_barrier_that_some_threads_never_reach_beside_other_kernels),
         cmocka_unit_test(a_limit_of_the_check_that_is_none_is_refused_with_what_is_valid),
         cmocka_unit_test(what_is_wrong_with_an_argument_is_said),
     };

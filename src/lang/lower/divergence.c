@@ -11,6 +11,7 @@ struct proof {
     uint8_t *assigned;                  // how often: 0, 1, or 2 for more
     const struct slri_instr *condition; // the innermost branch around that is proven to diverge
     uint32_t thread;                    // that goes another way than thread 0
+    bool reports, found;
 };
 
 static void count_assignments(struct proof *p, const struct slri_block *block)
@@ -79,9 +80,10 @@ static uint32_t find_dissenter(const struct proof *p, slri_reg condition)
     return 0;
 }
 
-static void report(const struct proof *p, const struct slri_instr *barrier)
+static void report(struct proof *p, const struct slri_instr *barrier)
 {
-    if (!slri_lower_is_news(p->all, barrier->where, SLRI_K_DIVERGED_BARRIER))
+    p->found = true;
+    if (!p->reports || !slri_lower_is_news(p->all, barrier->where, SLRI_K_DIVERGED_BARRIER))
         return;
     SLRI_ERROR(p->all->unit, barrier->where, DIVERGED_BARRIER,
                "only some threads of a block reach this barrier: the condition in line %u sends threads 0 and %u "
@@ -110,18 +112,32 @@ static void search(struct proof *p, const struct slri_block *block)
     }
 }
 
-void slri_check_barriers(struct slri_lowering *all)
+static bool diverges(struct slri_lowering *all, const struct slri_function *function, bool reports)
+{
+    struct proof p = {.all = all, .function = function, .reports = reports};
+    p.maker = slri_unit_take(all->unit, (function->regs + 1) * sizeof *p.maker);
+    p.assigned = slri_unit_take(all->unit, function->regs + 1);
+    for (uint32_t reg = 0; reg < function->params; reg++)
+        p.assigned[function->param[reg].reg]++;
+    count_assignments(&p, function->body);
+    search(&p, function->body);
+    return p.found;
+}
+
+// Each function once, however many entries call it.
+void slri_find_diverging(struct slri_lowering *all)
 {
     for (uint32_t i = 0; i < all->module->functions; i++) {
         const struct slri_function *function = all->module->function[i];
-        if (!(function->uses & SLRI_USES_BARRIER))
+        if (!(function->uses & SLRI_USES_BARRIER) || !diverges(all, function, false))
             continue;
-        struct proof p = {.all = all, .function = function};
-        p.maker = slri_unit_take(all->unit, (function->regs + 1) * sizeof *p.maker);
-        p.assigned = slri_unit_take(all->unit, function->regs + 1);
-        for (uint32_t reg = 0; reg < function->params; reg++)
-            p.assigned[function->param[reg].reg]++;
-        count_assignments(&p, function->body);
-        search(&p, function->body);
+        struct slri_diverging *made = slri_unit_take(all->unit, sizeof *made);
+        *made = (struct slri_diverging){.function = function, .next = all->diverging};
+        all->diverging = made;
     }
+}
+
+void slri_report_diverging(struct slri_lowering *all, const struct slri_function *function)
+{
+    diverges(all, function, true);
 }

@@ -85,7 +85,7 @@ void slri_list_emptied(struct slri_lowering *all)
         return;
     for (uint32_t i = 0; i < all->module->entries; i++) {
         const struct slri_entry *entry = &all->module->entry[i];
-        struct emptied e = {.mark = UINT32_MAX - i}; // slri_reflect's count from 1
+        struct emptied e = {.mark = ++all->mark};
         if (!function_acts(&e, entry->function) && e.removed)
             list_emptied(all->unit, entry, e.removed);
     }

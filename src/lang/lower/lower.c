@@ -341,21 +341,56 @@ static bool is_entry(const struct slri_func *func)
     return (func->is_ring || func->is_kernel) && func->is_defined && !func->is_left_out;
 }
 
-// Lowers an entry; one with an error leaves no trace but in the list of what was skipped.
+// The next entry of the module; one with an error leaves no trace but in the list of what was skipped.
+struct trial {
+    struct slri_func *func;
+    struct slri_reported *reported;
+    uint32_t errors;
+};
+
+static struct trial begin_trial(struct slri_lowering *all, struct slri_func *func)
+{
+    all->unit->is_trying = all->unit->is_foreign;
+    return (struct trial){func, all->reported, slri_report_errors(all->unit->front)};
+}
+
+static void end_trial(struct slri_lowering *all, const struct trial *trial)
+{
+    all->unit->is_trying = false;
+    if (slri_skip_function(all->unit, trial->func, trial->errors))
+        all->reported = trial->reported;
+    else
+        all->source[all->module->entries++] = trial->func;
+    slri_unit_after_error(all->unit);
+}
+
 static void try_entry(struct slri_lowering *all, struct slri_func *func)
 {
-    struct slri_reported *reported = all->reported;
-    uint32_t errors = slri_report_errors(all->unit->front);
+    const struct trial trial = begin_trial(all, func);
     struct slri_entry *entry = &all->module->entry[all->module->entries];
-    all->unit->is_trying = all->unit->is_foreign;
     *entry = (struct slri_entry){0};
     lower_entry(all, func, entry);
-    all->unit->is_trying = false;
-    if (!slri_skip_function(all->unit, func, errors))
-        all->module->entries++;
-    else
-        all->reported = reported;
-    slri_unit_after_error(all->unit);
+    end_trial(all, &trial);
+}
+
+// What is wrong with an entry and only shows in the whole of what it calls.
+static void reflect(struct slri_lowering *all)
+{
+    struct slri_module *module = all->module;
+    const uint32_t lowered = module->entries;
+    uint32_t *user = slri_unit_take(all->unit, (all->unit->shareds + 1) * sizeof *user);
+    slri_reflect(all);
+    slri_find_diverging(all);
+    module->entries = 0;
+    for (uint32_t i = 0; i < lowered; i++) {
+        const struct trial trial = begin_trial(all, all->source[i]);
+        struct slri_entry *entry = &module->entry[module->entries];
+        *entry = module->entry[i];
+        slri_reflect_entry(all, entry, user);
+        end_trial(all, &trial);
+    }
+    if (module->entries < lowered)
+        slri_forget_uncalled(all);
 }
 
 static uint32_t count_entries(const struct slri_unit *unit)
@@ -395,6 +430,7 @@ void slri_lower_unit(struct slri_unit *unit, struct slri_module *module)
         return;
     }
     module->entry = slri_unit_take(unit, entries * sizeof *module->entry);
+    all.source = slri_unit_take(unit, entries * sizeof(struct slri_func *));
     for (const struct slri_func *func = unit->functions; func; func = func->next)
         add_name(&all, &all.sources, func->name);
     for (struct slri_func *func = unit->functions; func; func = func->next)
@@ -410,13 +446,12 @@ void slri_lower_unit(struct slri_unit *unit, struct slri_module *module)
     module->global = unit->global;
     module->globals = unit->globals;
     module->global_bytes = unit->global_bytes;
-    if (module->entries == 0 && slri_report_errors(unit->front) == 0)
-        report_no_entry(unit);
     module->format = unit->format;
     module->formats = unit->formats;
-    slri_reflect(&all);
+    reflect(&all);
+    if (module->entries == 0 && slri_report_errors(unit->front) == 0)
+        report_no_entry(unit);
     slri_list_emptied(&all);
     module->skipped = unit->skipped;
     module->skippeds = unit->skippeds;
-    slri_check_barriers(&all);
 }

@@ -59,6 +59,11 @@ struct slri_reported {
     struct slri_reported *next;
 };
 
+struct slri_diverging {
+    const struct slri_function *function;
+    struct slri_diverging *next;
+};
+
 struct slri_lowering { // of a module
     struct slri_unit *unit;
     struct slri_region *region;
@@ -68,6 +73,9 @@ struct slri_lowering { // of a module
     struct slri_names named, sources; // functions of the module, and of the source
     uint32_t instructions, depth;
     struct slri_reported *reported;
+    struct slri_func **source;        // of each entry of the module
+    struct slri_diverging *diverging; // functions with a barrier that for certain not all threads reach
+    uint32_t mark;                    // of the last pass that followed calls
 };
 
 struct slri_body { // of a function
@@ -90,13 +98,23 @@ struct slri_special *slri_specialise(struct slri_lowering *all, struct slri_func
 
 // ---- reflect.c -----------------------------------------------------------------------------------------------------
 
-// What each function uses, where an entry's shared objects lie, and what an entry uses that its kind has not.
-// emptied.c: lists entries without an effect, where an #if took a part of them away.
-void slri_list_emptied(struct slri_lowering *all);
+// What each function uses.
 void slri_reflect(struct slri_lowering *all);
 
-// divergence.c: reports barriers that some threads of a block reach and others do not, for certain.
-void slri_check_barriers(struct slri_lowering *all);
+// Where an entry's shared objects lie. Reports what the entry uses that its kind has not, shared objects that are too
+// large together, and barriers that not all threads reach. `user` has a number for each shared object, 0 at first.
+void slri_reflect_entry(struct slri_lowering *all, struct slri_entry *entry, uint32_t *user);
+
+// Takes functions that no entry of the module calls out of the module.
+void slri_forget_uncalled(struct slri_lowering *all);
+
+// emptied.c: lists entries without an effect, where an #if took a part of them away.
+void slri_list_emptied(struct slri_lowering *all);
+
+// divergence.c: finds functions with barriers that some threads of a block reach and others do not, for certain; and
+// reports the barriers of one.
+void slri_find_diverging(struct slri_lowering *all);
+void slri_report_diverging(struct slri_lowering *all, const struct slri_function *function);
 
 // ---- lower_emit.c --------------------------------------------------------------------------------------------------
 

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows from a module once it is whole: what functions and entries use of a block, and where its shared memory
-// lies.
+// What follows from a module once it is whole: what functions and entries use of a block, where its shared memory
+// lies, and what is wrong with an entry that only shows then.
 #include "lang/check/advice.h"
 #include "lang/lower/lower.h"
+
+#include <stddef.h>
 
 // ---- following calls -----------------------------------------------------------------------------------------------
 
 struct visit {
-    void (*each)(void *user, const struct slri_instr *in);
+    void (*each)(void *user, const struct slri_instr *in); // or NULL: functions are only marked
     void *user;
-    uint32_t mark, uses; // only what uses one of these is looked into, each function once
+    uint32_t mark, uses; // only what uses one of these is looked into, each function once; 0: all is
 };
 
 static void visit_block(const struct visit *visit, const struct slri_block *block);
 
 static void visit_function(const struct visit *visit, struct slri_function *function)
 {
-    if (function->mark == visit->mark || !(function->uses & visit->uses))
+    if (function->mark == visit->mark || (visit->uses && !(function->uses & visit->uses)))
         return;
     function->mark = visit->mark;
     visit_block(visit, function->body);
@@ -26,7 +28,8 @@ static void visit_block(const struct visit *visit, const struct slri_block *bloc
 {
     for (uint32_t i = 0; block && i < block->count; i++) {
         const struct slri_instr *in = &block->instr[i];
-        visit->each(visit->user, in);
+        if (visit->each)
+            visit->each(visit->user, in);
         if (in->callee)
             visit_function(visit, (struct slri_function *)in->callee); // the module is still being made
         for (int part = 0; part < 3; part++)
@@ -55,15 +58,15 @@ static uint32_t uses_of_block(const struct slri_block *block)
 // ---- shared memory -------------------------------------------------------------------------------------------------
 
 struct sharing {
-    uint32_t *user; // by shared object: the last entry, from 1, that was seen to use it
-    uint32_t entry, first, end;
+    uint32_t *user; // by shared object: the mark of the last entry that was seen to use it
+    uint32_t mark, first, end;
 };
 
 static void mark_root(struct sharing *sharing, struct slri_root root)
 {
     if (root.kind != SLRI_ROOT_SHARED)
         return;
-    sharing->user[root.index] = sharing->entry;
+    sharing->user[root.index] = sharing->mark;
     sharing->first = root.index < sharing->first ? root.index : sharing->first;
     sharing->end = root.index >= sharing->end ? root.index + 1 : sharing->end;
 }
@@ -80,8 +83,8 @@ static void mark_shared(void *user, const struct slri_instr *in)
 static void lay_out_shared(struct slri_lowering *all, struct slri_entry *entry, uint32_t *user)
 {
     const struct slri_module *module = all->module;
-    struct sharing sharing = {user, (uint32_t)(entry - module->entry) + 1, UINT32_MAX, 0};
-    struct visit visit = {mark_shared, &sharing, sharing.entry, SLRI_USES_SHARED};
+    struct sharing sharing = {user, ++all->mark, UINT32_MAX, 0};
+    struct visit visit = {mark_shared, &sharing, sharing.mark, SLRI_USES_SHARED};
     uint64_t at = 0;
     visit_function(&visit, entry->function);
     if (sharing.first < sharing.end) {
@@ -90,7 +93,7 @@ static void lay_out_shared(struct slri_lowering *all, struct slri_entry *entry, 
         entry->shared_offset = slri_unit_take(all->unit, entry->shareds * sizeof *entry->shared_offset);
     }
     for (uint32_t i = 0; i < entry->shareds; i++) {
-        bool used = user[sharing.first + i] == sharing.entry;
+        bool used = user[sharing.first + i] == sharing.mark;
         entry->shared_offset[i] = used ? at : UINT64_MAX;
         if (used)
             at = (at + module->shared[sharing.first + i].type->bytes + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN;
@@ -180,21 +183,48 @@ static void find_misuse(void *user, const struct slri_instr *in)
 static void check_uses(struct slri_lowering *all, const struct slri_entry *entry)
 {
     struct misuse misuse = {all, entry, ~slri_entry_may_use(entry->kind)};
-    struct visit visit = {find_misuse, &misuse, (uint32_t)(entry - all->module->entry) + 1, misuse.forbidden};
+    struct visit visit = {find_misuse, &misuse, ++all->mark, misuse.forbidden};
     visit_function(&visit, entry->function);
 }
+
+static void check_barriers(struct slri_lowering *all, const struct slri_entry *entry)
+{
+    if (!all->diverging)
+        return;
+    const struct visit visit = {.mark = ++all->mark, .uses = SLRI_USES_BARRIER};
+    visit_function(&visit, entry->function);
+    for (const struct slri_diverging *at = all->diverging; at; at = at->next)
+        if (at->function->mark == visit.mark)
+            slri_report_diverging(all, at->function);
+}
+
+// ---- the module ----------------------------------------------------------------------------------------------------
 
 void slri_reflect(struct slri_lowering *all)
 {
     struct slri_module *module = all->module;
-    uint32_t *user = slri_unit_take(all->unit, (module->shareds + 1) * sizeof *user);
     for (uint32_t i = 0; i < module->functions; i++) // callees come first
         module->function[i]->uses = uses_of_block(module->function[i]->body);
-    for (uint32_t i = 0; i < module->entries; i++) {
-        struct slri_entry *entry = &module->entry[i];
-        if (entry->function->uses & ~slri_entry_may_use(entry->kind))
-            check_uses(all, entry);
-        else if (!slri_is_of_one_thread(entry))
-            lay_out_shared(all, entry, user);
-    }
+}
+
+void slri_reflect_entry(struct slri_lowering *all, struct slri_entry *entry, uint32_t *user)
+{
+    if (entry->function->uses & ~slri_entry_may_use(entry->kind))
+        check_uses(all, entry);
+    else if (!slri_is_of_one_thread(entry))
+        lay_out_shared(all, entry, user);
+    check_barriers(all, entry);
+}
+
+void slri_forget_uncalled(struct slri_lowering *all)
+{
+    struct slri_module *module = all->module;
+    const struct visit visit = {.mark = ++all->mark};
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < module->entries; i++)
+        visit_function(&visit, (struct slri_function *)module->entry[i].function);
+    for (uint32_t i = 0; i < module->functions; i++)
+        if (module->function[i]->mark == visit.mark)
+            module->function[kept++] = module->function[i];
+    module->functions = kept;
 }

@@ -182,9 +182,9 @@ typedef struct session {
     const options *options;
     slr_device *device;
     findings all;
-    json_t *files, *kernels; // NULL without --json
-    uint32_t checked;        // kernels
-    int end;                 // the exit code so far, errors aside
+    json_t *files, *kernels, *errors; // NULL without --json; errors: why kernels of the file cannot be run
+    uint32_t checked;                 // kernels
+    int end;                          // the exit code so far, errors aside
 } session;
 
 static void print_shape(const char *name, const uint32_t shape[3])
@@ -361,15 +361,32 @@ static uint32_t count_kernels(const session *session, const slr_program *program
     return count;
 }
 
+// The one reason to leave a kernel out that is an error in every launch of it, so that the checker must not pass over
+// it: a barrier that for certain not all threads reach (SLR-K123).
+static bool is_wrong(const session *session, const slr_skipped_info *skipped)
+{
+    const char *name = session->options->name;
+    return skipped->is_kernel && skipped->code == 123 && (name == NULL || strcmp(name, skipped->name) == 0);
+}
+
 // What is in the file and was not checked, and why.
-static void list_left_out(const slr_program *program, json_t *to)
+static void list_left_out(session *session, const slr_program *program, json_t *to)
 {
     slr_skipped_info skipped;
     for (uint32_t i = 0; slr_program_get_skipped(program, i, &skipped) == SLR_OK; i++) {
-        if (to == NULL)
+        const bool wrong = is_wrong(session, &skipped);
+        if (wrong) {
+            const finding *made = findings_take_left_out(&session->all, &skipped);
+            session->checked++;
+            if (to == NULL)
+                finding_print(made);
+            else
+                json_array_append_new(session->errors, finding_json(made));
+        }
+        if (to == NULL && !wrong)
             say_out("%s:%u: not checked: %s '%s': %s\n", skipped.file, skipped.line, skipped.what, skipped.name,
                     skipped.why);
-        else
+        else if (to != NULL)
             json_array_append_new(to, json_pack("{s:o, s:s, s:o, s:i, s:o}", "name", kernel_text(skipped.name), "what",
                                                 skipped.what, "file", kernel_text(skipped.file), "line",
                                                 (int)skipped.line, "why", kernel_text(skipped.why)));
@@ -387,7 +404,7 @@ static int check_program(session *session, slr_program *program, json_t *left_ou
         int one = is_wanted(session, &function) ? check_function(session, program, &function) : EXIT_DONE;
         end = end == EXIT_DONE ? one : end;
     }
-    list_left_out(program, left_out);
+    list_left_out(session, program, left_out);
     return end;
 }
 
@@ -406,14 +423,14 @@ static int check_file(session *session, const char *file)
     }
     json_t *left_out = session->files != NULL ? json_array() : NULL;
     session->kernels = session->files != NULL ? json_array() : NULL;
+    session->errors = session->files != NULL ? json_array() : NULL;
     int end = status == SLR_OK ? check_program(session, program, left_out) : EXIT_FAILED;
     if (session->files != NULL) {
-        json_t *errors = json_array();
         for (size_t i = first; i < session->all.count && status == SLR_COMPILE; i++)
-            json_array_append_new(errors, finding_json(&session->all.items[i]));
+            json_array_append_new(session->errors, finding_json(&session->all.items[i]));
         json_array_append_new(session->files,
                               json_pack("{s:o, s:o, s:o, s:o}", "file", kernel_text(file), "kernels", session->kernels,
-                                        "compile_errors", errors, "left_out", left_out));
+                                        "compile_errors", session->errors, "left_out", left_out));
     }
     if (status == SLR_OK) {
         int required = source_options_require(&session->options->source, program, file);

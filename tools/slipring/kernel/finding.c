@@ -105,6 +105,23 @@ void findings_take_errors(findings *all, const char *file, const char *message)
     made->at = (finding_place){.file = copy_text(file), .line = 1, .column = 1};
 }
 
+const finding *findings_take_left_out(findings *all, const slr_skipped_info *skipped)
+{
+    // "line 7: SLR-K123: TEXT"
+    finding *made = append(all);
+    const size_t place = strcspn(skipped->why, ":");
+    const char *text = strstr(skipped->why, ": SLR-K");
+    text = text != NULL ? strchr(text + 1, ':') : NULL;
+    text = text != NULL ? text + 2 : skipped->why;
+    const size_t bytes = strlen(skipped->what) + strlen(skipped->name) + strlen(skipped->why) + sizeof " '', : ";
+    made->message = memory_take(bytes, 1);
+    snprintf(made->message, bytes, "%s '%s', %.*s: %s", skipped->what, skipped->name, (int)place, skipped->why, text);
+    snprintf(made->code, sizeof made->code, "SLR-K%03u", skipped->code);
+    made->kernel = copy_text(skipped->name);
+    made->at = (finding_place){.file = copy_text(skipped->file), .line = skipped->line, .column = 1};
+    return made;
+}
+
 void findings_free(findings *all)
 {
     for (size_t i = 0; i < all->count; i++) {

@@ -4,6 +4,7 @@
 #define FINDING_H
 
 #include <slipring/check.h>
+#include <slipring/program.h>
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -40,6 +41,9 @@ void findings_take(findings *all, const slr_check *check);
 /// What is in the message of a program that did not compile: "FILE:LINE:COLUMN: error SLR-K012: TEXT" and what follows.
 /// Where there is no such line the whole message is one finding at `file`.
 void findings_take_errors(findings *all, const char *file, const char *message);
+
+/// That a kernel was left out of its program is the error.
+const finding *findings_take_left_out(findings *all, const slr_skipped_info *skipped);
 
 size_t findings_count(const findings *all, slr_check_level level);
 
