@@ -7,6 +7,7 @@
 #include "base/sized.h"
 #include "base/status.h"
 #include "device/device.h"
+#include "engine/observe.h"
 #include "tune/contest.h"
 
 #include <slipring/profile.h>
@@ -301,6 +302,12 @@ static slr_status finish_estimates(struct deciding *d)
 
 // ---- the crossover -------------------------------------------------------------------------------------------------
 
+static slr_status resize(slr_work *work, double threads)
+{
+    SLRI_OBSERVE_SITE_OF_PROGRAM();
+    return work->resize(work->user, (uint64_t)threads, work);
+}
+
 // The figures of another size: counted again where the user can make it.
 static slr_status figures_at(struct deciding *d, double threads, struct slri_figures *out)
 {
@@ -310,7 +317,7 @@ static slr_status figures_at(struct deciding *d, double threads, struct slri_fig
     }
     slr_work work = d->work;
     struct slri_work_count counted;
-    SLRI_TRY(work.resize(work.user, (uint64_t)threads, &work));
+    SLRI_TRY(resize(&work, threads));
     work.divergence = fmax(d->counted.figures.divergence, least_divergence); // known
     SLRI_TRY(slri_decide_count(&work, &counted));
     *out = counted.figures;
@@ -387,6 +394,7 @@ slr_status slr_decide_sized(const slr_work *work, const slr_candidate *candidate
                             uint32_t count, slr_estimate *estimates, size_t estimate_bytes, slr_decision *out,
                             size_t bytes)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     if (!work || !candidates || !out)
         return SLRI_FAIL(INVALID, "slr_decide: %s is NULL", !work ? "work" : !candidates ? "candidates" : "out");
     if (count == 0 || count > SLR_MOST_CANDIDATES)
@@ -410,6 +418,7 @@ slr_status slr_decide_sized(const slr_work *work, const slr_candidate *candidate
 slr_status(slr_decide)(const slr_work *work, const slr_candidate *candidates, uint32_t count, slr_estimate *estimates,
                        slr_decision *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     return slr_decide_sized(work, candidates, SLRI_FIRST_slr_candidate, count, estimates, SLRI_FIRST_slr_estimate, out,
                             SLRI_FIRST_slr_decision);
 }

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "decide/decide.h"
 #include "device/kernel.h"
+#include "engine/observe.h"
 
 static const uint64_t call_timeout_ns = 60000000000u;
 
@@ -69,8 +70,10 @@ static slr_status copy_out(struct slri_place *place)
 
 slr_status slri_place_call(struct slri_place *place)
 {
-    if (place->candidate->call)
+    if (place->candidate->call) {
+        SLRI_OBSERVE_SITE_OF_PROGRAM();
         return place->candidate->call(place->candidate->user);
+    }
     if (place->copies)
         SLRI_TRY(copy_in(place));
     for (uint64_t i = 0; i < place->count->figures.launches; ++i)

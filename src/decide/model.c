@@ -3,6 +3,7 @@
 #include "base/sized.h"
 #include "base/status.h"
 #include "decide/decide.h"
+#include "engine/observe.h"
 
 #include <slipring/limits.h>
 #include <slipring/profile.h>
@@ -45,6 +46,7 @@ slr_status slri_decide_model(slr_device *device, slr_device_model *out)
 
 slr_status slr_device_get_model_sized(slr_device *device, slr_device_model *out, size_t bytes)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     slr_device_model model;
     if (!device || !out)
         return SLRI_FAIL(INVALID, "slr_device_get_model: %s is NULL", device ? "out" : "device");
@@ -55,5 +57,6 @@ slr_status slr_device_get_model_sized(slr_device *device, slr_device_model *out,
 
 slr_status(slr_device_get_model)(slr_device *device, slr_device_model *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     return slr_device_get_model_sized(device, out, SLRI_FIRST_slr_device_model);
 }

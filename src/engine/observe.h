@@ -53,6 +53,30 @@ static inline void slri_site_let_go(const bool *keeps)
     __attribute__((cleanup(slri_site_let_go), unused)) const bool slri_keeps_site =                                    \
         slri_site_keep(__builtin_return_address(0))
 
+struct slri_site_kept {
+    struct slri_site site;
+    bool is_kept;
+};
+
+static inline struct slri_site_kept slri_site_leave(void)
+{
+    const struct slri_site_kept kept = {slri_site, slri_site_is_kept};
+    slri_site_is_kept = false;
+    return kept;
+}
+static inline void slri_site_return(const struct slri_site_kept *kept)
+{
+    if (!kept->is_kept)
+        return;
+    slri_site = kept->site;
+    slri_site_is_kept = true;
+}
+
+// In front of a call of a function that the program has given: until its block ends, what the program calls is of its
+// own lines again.
+#define SLRI_OBSERVE_SITE_OF_PROGRAM()                                                                                 \
+    __attribute__((cleanup(slri_site_return), unused)) const struct slri_site_kept slri_kept_site = slri_site_leave()
+
 // A look at the clock (base/tick.h) for what follows, or 0: nobody watches.
 static inline uint64_t slri_observe_begin(void)
 {

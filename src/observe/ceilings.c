@@ -316,20 +316,24 @@ static slr_status ceilings(slr_device *device, bool anew, const char *call, slr_
 
 slr_status slr_profile_ceilings_sized(slr_device *device, slr_ceilings *out, size_t bytes)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     return ceilings(device, false, "slr_profile_ceilings", out, bytes);
 }
 
 slr_status(slr_profile_ceilings)(slr_device *device, slr_ceilings *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     return slr_profile_ceilings_sized(device, out, SLRI_FIRST_slr_ceilings);
 }
 
 slr_status slr_profile_measure_ceilings_sized(slr_device *device, slr_ceilings *out, size_t bytes)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     return ceilings(device, true, "slr_profile_measure_ceilings", out, bytes);
 }
 
 slr_status(slr_profile_measure_ceilings)(slr_device *device, slr_ceilings *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     return slr_profile_measure_ceilings_sized(device, out, SLRI_FIRST_slr_ceilings);
 }

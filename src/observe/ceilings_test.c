@@ -61,6 +61,40 @@ static void they_are_measured_once_and_kept(void **state)
     slr_device_close(device);
 }
 
+// Each line has launches of its own only where nothing is known of the device.
+static void the_launches_that_measure_a_device_are_of_the_line_that_asks(void **state)
+{
+    (void)state;
+    slr_ceilings ceilings;
+    slr_device_model model;
+    slr_device *device = open_device(DEVICE);
+    use_new_cache();
+    slr_profile_clear();
+    must(slr_profile_start());
+    must(slr_profile_measure_ceilings(device, &ceilings));
+    must((slr_profile_measure_ceilings)(device, &ceilings));
+    must((slr_profile_measure_ceilings)(device, &ceilings));
+    assert_int_equal(callers_of("launch"), 3);
+    use_new_cache();
+    must(slr_profile_ceilings(device, &ceilings));
+    use_new_cache();
+    must((slr_profile_ceilings)(device, &ceilings));
+    use_new_cache();
+    must((slr_profile_ceilings)(device, &ceilings));
+    assert_int_equal(callers_of("launch"), 6);
+    use_new_cache();
+    must(slr_device_get_model(device, &model));
+    use_new_cache();
+    must(slr_device_get_model(device, &model));
+    use_new_cache();
+    must((slr_device_get_model)(device, &model));
+    use_new_cache();
+    must((slr_device_get_model)(device, &model));
+    assert_int_equal(callers_of("launch"), 10);
+    slr_profile_stop();
+    slr_device_close(device);
+}
+
 static void a_device_without_kernels_has_none(void **state)
 {
     (void)state;
@@ -75,6 +109,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(they_are_measured_once_and_kept),
+        cmocka_unit_test(the_launches_that_measure_a_device_are_of_the_line_that_asks),
         cmocka_unit_test(a_device_without_kernels_has_none),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

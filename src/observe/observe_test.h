@@ -42,6 +42,27 @@ static inline slr_profile_row row_of(uint32_t kind, const char *name)
     return none;
 }
 
+// How many lines of the program have made such calls.
+static inline uint32_t callers_of(const char *what)
+{
+    slr_profile_row rows[64];
+    uint32_t count, found = 0;
+    must(slr_profile_read(rows, 64, &count));
+    assert_true(count <= 64);
+    for (uint32_t i = 0; i < count; ++i)
+        found += rows[i].kind == SLR_PROFILE_CALLER && strcmp(rows[i].name, what) == 0;
+    return found;
+}
+
+// Nothing is known of a device there.
+static inline void use_new_cache(void)
+{
+    static int last;
+    char name[32];
+    snprintf(name, sizeof name, "cache-%d", ++last);
+    setenv("SLIPRING_CACHE_DIR", file_in_folder(name), 1);
+}
+
 // What a trace's file says of one category and name ("" is any): how often, and for how long together.
 struct sum {
     uint64_t n, ns;

@@ -213,6 +213,163 @@ static void a_kernel_that_is_timed_is_launched_by_the_line_that_times_it(void **
     slr_device_close(device);
 }
 
+// ---- functions that call functions of the program -----------------------------------------------------------------
+
+// What the program's functions do, and how often they were called.
+struct given {
+    slr_stream *stream;
+    slr_kernel *kernel;
+    const slr_arg *args;
+    uint64_t measured, watched, called, resized;
+};
+
+static slr_status launch_and_measure(void *user, slr_stream *stream, slr_kernel *kernel,
+                                     const slr_tune_candidate *candidate, double *cost)
+{
+    struct given *g = user;
+    (void)stream;
+    (void)kernel;
+    for (int i = 0; i < 3; ++i)
+        must(slr_launch(g->stream, g->kernel, SLR_1D(64), g->args, 3, NULL));
+    ++g->measured;
+    *cost = candidate->is_default ? 2 : 1;
+    return SLR_OK;
+}
+
+// A function that is timed has its own line, here too.
+static void time_and_watch(void *user, const slr_tune_candidate *candidate)
+{
+    struct given *g = user;
+    slr_timing timing;
+    slr_timing_desc desc = SLR_TIMING_DESC_INIT;
+    (void)candidate;
+    desc.no_warm_up = 1;
+    desc.repeats = 2;
+    must(slr_profile_kernel(g->kernel, SLR_1D(64), g->args, 3, &desc, &timing));
+    ++g->watched;
+}
+
+static slr_status launch_often(void *user)
+{
+    struct given *g = user;
+    for (int i = 0; i < 50; ++i)
+        must(slr_launch(g->stream, g->kernel, SLR_1D(64), g->args, 3, NULL));
+    must(slr_stream_finish(g->stream, LONG));
+    ++g->called;
+    return SLR_OK;
+}
+
+static slr_status launch_and_resize(void *user, uint64_t threads, slr_work *work)
+{
+    struct given *g = user;
+    if (threads > 4096)
+        return SLR_NOT_FOUND;
+    must(slr_launch(g->stream, g->kernel, SLR_1D(64), g->args, 3, NULL));
+    work->shape = SLR_1D((uint32_t)threads);
+    ++g->resized;
+    return SLR_OK;
+}
+
+struct scene {
+    slr_device *device;
+    slr_program *program;
+    slr_kernel *kernel;
+    slr_buffer *x, *y;
+    slr_arg args[3];
+    struct given given;
+};
+
+static void set_scene(struct scene *s)
+{
+    setenv("SLIPRING_CACHE_DIR", folder, 1);
+    *s = (struct scene){.device = open_device(DEVICE)};
+    must(slr_program_from_text(s->device, "twice.cu",
+                               "__global__ void twice(const float *x, float *y, int n) { int i = blockIdx.x * "
+                               "blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }\n",
+                               NULL, &s->program));
+    must(slr_program_get_kernel(s->program, NULL, &s->kernel));
+    must(slr_buffer_create(s->device, 4096 * 4, &s->x));
+    must(slr_buffer_create(s->device, 4096 * 4, &s->y));
+    s->args[0] = slr_arg_buffer(s->x);
+    s->args[1] = slr_arg_buffer(s->y);
+    s->args[2] = slr_arg_signed(64);
+    must(slr_stream_default(s->device, &s->given.stream));
+    s->given.kernel = s->kernel;
+    s->given.args = s->args;
+    slr_profile_clear();
+}
+
+static void end_scene(struct scene *s)
+{
+    slr_buffer_destroy(s->x);
+    slr_buffer_destroy(s->y);
+    slr_kernel_destroy(s->kernel);
+    slr_program_destroy(s->program);
+    slr_device_close(s->device);
+}
+
+// Its own, and that of a function that it calls: a line of the library would be one more.
+static void the_tuners_launches_are_of_the_line_that_tunes(void **state)
+{
+    (void)state;
+    struct scene s;
+    slr_tuned tuned;
+    set_scene(&s);
+    slr_tune_desc desc = SLR_TUNE_DESC_INIT;
+    desc.strategy = SLR_TUNE_EXHAUSTIVE;
+    desc.watch = time_and_watch;
+    desc.measure = launch_and_measure;
+    desc.user = &s.given;
+    const slr_tune_problem problem = {SLR_1D(64), s.args, 3};
+    must(slr_tune(s.kernel, &problem, 1, &desc, &tuned));
+    must(slr_stream_finish(s.given.stream, LONG));
+    assert_true(s.given.measured >= 5 && s.given.watched >= 2);
+    assert_int_equal(callers_of("launch"), 3);
+    assert_int_equal(caller_of("launch", 3 * s.given.measured).n, 3 * s.given.measured);
+    assert_int_equal(caller_of("launch", 2 * s.given.watched).n, 2 * s.given.watched);
+    desc.watch = NULL;
+    desc.measure = NULL;
+    desc.budget_ns = 1;
+    must((slr_tune)(s.kernel, &problem, 1, &desc, &tuned));
+    must((slr_tune)(s.kernel, &problem, 1, &desc, &tuned));
+    assert_int_equal(callers_of("launch"), 5);
+    end_scene(&s);
+}
+
+static void a_decisions_launches_are_of_the_line_that_decides(void **state)
+{
+    (void)state;
+    struct scene s;
+    slr_decision decision;
+    slr_device_model model;
+    set_scene(&s);
+    use_new_cache();
+    must(slr_device_get_model(s.device, &model));
+    slr_profile_clear();
+    slr_work work = SLR_WORK_INIT;
+    work.kernel = s.kernel;
+    work.shape = SLR_1D(64);
+    work.args = s.args;
+    work.arg_count = 3;
+    work.budget_ns = 1;
+    work.measure = SLR_MEASURE_ALWAYS;
+    work.resize = launch_and_resize;
+    work.user = &s.given;
+    const slr_candidate one_calls[] = {{.device = s.device}, {.call = launch_often, .user = &s.given}},
+                        one_is_a_model[] = {{.device = s.device}, {.model = &model, .model_bytes = sizeof model}};
+    must(slr_decide(&work, one_calls, 2, NULL, &decision));
+    must(slr_decide(&work, one_is_a_model, 2, NULL, &decision));
+    must(slr_stream_finish(s.given.stream, LONG));
+    assert_true(s.given.called >= 5 && s.given.resized >= 2);
+    assert_int_equal(callers_of("launch"), 4);
+    assert_int_equal(caller_of("launch", 50 * s.given.called).n, 50 * s.given.called);
+    assert_int_equal(caller_of("launch", s.given.resized).n, s.given.resized);
+    must((slr_decide)(&work, one_calls, 1, NULL, &decision));
+    must((slr_decide)(&work, one_calls, 1, NULL, &decision));
+    assert_int_equal(callers_of("launch"), 6);
+    end_scene(&s);
+}
+
 static void an_operation_is_launched_by_the_line_that_calls_it(void **state)
 {
     (void)state;
@@ -424,6 +581,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_kernels_work_is_counted_and_judged, begin, end),
         cmocka_unit_test_setup_teardown(each_place_in_the_program_has_a_row_for_each_kind_of_call, begin, end),
         cmocka_unit_test_setup_teardown(a_kernel_that_is_timed_is_launched_by_the_line_that_times_it, begin, end),
+        cmocka_unit_test_setup_teardown(the_tuners_launches_are_of_the_line_that_tunes, begin, end),
+        cmocka_unit_test_setup_teardown(a_decisions_launches_are_of_the_line_that_decides, begin, end),
         cmocka_unit_test_setup_teardown(an_operation_is_launched_by_the_line_that_calls_it, begin, end),
         cmocka_unit_test_setup_teardown(compiling_ahead_is_no_command, begin, end),
         cmocka_unit_test_setup_teardown(memory_that_is_taken_is_counted, begin, end),

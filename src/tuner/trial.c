@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/status.h"
+#include "engine/observe.h"
 
 #include <slipring/occupancy.h>
 
@@ -133,17 +134,23 @@ static void describe_launch(const struct slri_tuner *tuner, const struct slri_tu
                                 .space = tuner->search.trials};
 }
 
-slr_status slri_tuner_sample(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, double *cost)
+static slr_status ask_meter(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, double *cost)
 {
     slr_tune_candidate candidate;
+    describe_launch(tuner, launch, &candidate);
+    *cost = 0;
+    SLRI_OBSERVE_SITE_OF_PROGRAM();
+    return tuner->desc->measure(tuner->desc->user, tuner->stream, launch->kernel, &candidate, cost);
+}
+
+slr_status slri_tuner_sample(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, double *cost)
+{
     if (slri_tuner_counts_energy(tuner->desc))
         return slri_tuner_measure_energy(tuner, launch, cost);
     SLRI_TRY(slri_tuner_renew(tuner));
     if (!tuner->desc->measure)
         return time_launches(tuner, launch, tuner->launches, cost);
-    describe_launch(tuner, launch, &candidate);
-    *cost = 0;
-    SLRI_TRY(tuner->desc->measure(tuner->desc->user, tuner->stream, launch->kernel, &candidate, cost));
+    SLRI_TRY(ask_meter(tuner, launch, cost));
     return isfinite(*cost) && *cost > 0 // costs are compared and divided
                ? SLR_OK
                : SLRI_FAIL(INVALID, "slr_tune_desc.measure gave the cost %g; expected a finite number above 0", *cost);
@@ -347,6 +354,7 @@ static void tell(struct slri_tuner *tuner, const struct slri_tuner_launch *launc
     candidate.cost = state == SLR_TUNE_MEASURED ? trial->cost : 0;
     candidate.predicted = trial->predicted > 0 && isfinite(trial->predicted) ? trial->predicted : 0;
     candidate.why = tuner->why;
+    SLRI_OBSERVE_SITE_OF_PROGRAM();
     tuner->desc->watch(tuner->desc->user, &candidate);
 }
 

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/sized.h"
 #include "base/status.h"
+#include "engine/observe.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -413,6 +414,7 @@ static slr_status take_desc(const slr_tune_desc *given, slr_tune_desc *desc)
 slr_status slr_tune_sized(slr_kernel *kernel, const slr_tune_problem *problems, uint32_t count,
                           const slr_tune_desc *given, slr_tuned *out, size_t bytes)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     slr_tune_desc desc;
     if (!kernel || !problems || !out)
         return SLRI_FAIL(INVALID, "slr_tune: %s is NULL", !kernel ? "kernel" : !problems ? "problems" : "out");
@@ -434,5 +436,6 @@ slr_status slr_tune_sized(slr_kernel *kernel, const slr_tune_problem *problems, 
 slr_status(slr_tune)(slr_kernel *kernel, const slr_tune_problem *problems, uint32_t count, const slr_tune_desc *desc,
                      slr_tuned *out)
 {
+    SLRI_OBSERVE_SITE_OF_ALL();
     return slr_tune_sized(kernel, problems, count, desc, out, SLRI_FIRST_slr_tuned);
 }
