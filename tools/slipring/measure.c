@@ -90,10 +90,16 @@ static bool goes_on(const measure_pair *pair, const measure_result *so_far, uint
     return so_far->kept < enough && so_far->tried < MEASURE_TRIED && seconds < hard_s;
 }
 
+static bool warm_up(const measure_pair *pair)
+{
+    double unused[MEASURE_FIGURES];
+    return pair->value(pair->value_context, unused) && pair->floor(pair->floor_context, unused);
+}
+
 bool measure_pairs(const measure_pair *pair, partner *partner, measure_result *out)
 {
     columns_kept *kept = calloc(1, sizeof *kept);
-    bool fine = kept != NULL;
+    bool fine = kept != NULL && (!pair->compiles || warm_up(pair));
     uint64_t start = clock_ns();
     *out = (measure_result){0};
     while (fine && goes_on(pair, out, start)) {

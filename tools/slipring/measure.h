@@ -41,6 +41,7 @@ typedef struct measure_pair {
     unsigned enough;  // pairs kept, after which it stops; 0: MEASURE_ENOUGH
     unsigned hard_s;  // after which it stops with what it has; 0: MEASURE_HARD_S
     bool any;         // a pair is kept also where the cores have moved
+    bool compiles;    // the first run of a slice compiles: a pair that is not counted comes before all others
     const char *name; // for people who wait, between two pairs; NULL: nothing is shown
 } measure_pair;
 

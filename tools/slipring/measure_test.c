@@ -59,6 +59,32 @@ static void every_figure_has_its_medians_and_their_ratio(void **state)
     partner_stop(partner);
 }
 
+// On a GPU the first launch of a kernel compiles it, and took a thousand times as long as the second.
+static bool slow_at_first(void *context, double *figures)
+{
+    source *source = context;
+    figures[0] = source->runs++ == 0 ? -1000.0 : source->base;
+    return source->runs != source->fails_at;
+}
+
+static void the_first_run_of_slices_that_compile_is_no_sample(void **state)
+{
+    (void)state;
+    partner *partner = two_cores();
+    source value = {.base = 6.0}, floor = {.base = 2.0}, failing = {.base = 2.0, .fails_at = 1};
+    measure_pair pair = {slow_at_first, slow_at_first, &value, &floor, .figures = 1, .enough = 3, .compiles = true};
+    measure_result result;
+    assert_true(measure_pairs(&pair, partner, &result));
+    for (unsigned i = 0; i < result.kept; i++)
+        assert_true(result.values[0][i] == 6.0 && result.floors[0][i] == 2.0);
+    assert_int_equal(value.runs, result.tried + 1);
+    assert_int_equal(floor.runs, result.tried + 1);
+    pair.floor_context = &failing;
+    assert_false(measure_pairs(&pair, partner, &result));
+    assert_int_equal(result.tried, 0);
+    partner_stop(partner);
+}
+
 static void a_slice_that_fails_ends_the_measurement(void **state)
 {
     (void)state;
@@ -96,6 +122,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_quantile_is_one_of_the_values),
         cmocka_unit_test(every_figure_has_its_medians_and_their_ratio),
+        cmocka_unit_test(the_first_run_of_slices_that_compile_is_no_sample),
         cmocka_unit_test(a_slice_that_fails_ends_the_measurement),
         cmocka_unit_test(the_partner_does_each_job_once),
     };
