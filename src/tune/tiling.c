@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-    SIDES = 96, // candidates for a side of a tile, at most
+    SIDES = 1024, // candidates for a side of a tile: as many as a block has threads may divide a dimension
     LARGEST_SIDE = 256,
     DEEPEST = 32,      // of a sum's part in shared memory
     MOST_OUTPUTS = 64, // a thread
@@ -282,7 +282,7 @@ static void look_at_elements(struct search *s)
     }
     for (uint32_t i = 0; i < x.count; ++i)
         for (uint32_t j = 0; j < y.count; ++j)
-            for (uint32_t k = 0; k < z.count; ++k)
+            for (uint32_t k = 0; k < z.count && (uint64_t)x.at[i] * y.at[j] <= p->most_threads; ++k)
                 look_at_block(s, x.at[i], y.at[j], z.at[k]);
 }
 

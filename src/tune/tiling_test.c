@@ -104,6 +104,25 @@ static void a_whole_tile_goes_before_a_partial_one(void **state)
     assert_true(t.whole == 1.0);
 }
 
+// Of these sides over 96 are powers of two or divisors up to 1,024, and the largest of them is best.
+static void a_side_with_many_divisors_keeps_the_largest(void **state)
+{
+    (void)state;
+    slr_device_limits h100 = limits_of(90, 132);
+    static const struct {
+        uint64_t m;
+        uint32_t best;
+    } sides[] = {{1504800, 950}, {2079000, 990}};
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; ++i) {
+        slr_tiling_desc desc = desc_of(&h100, sides[i].m, 1, 0);
+        desc.radius = 16;
+        desc.most_threads = 1024;
+        const slr_tiling t = tiling_of(&desc);
+        assert_int_equal(t.tile_m, sides[i].best);
+        assert_true(t.whole == 1.0);
+    }
+}
+
 static void a_transpose_has_the_transposed_tile(void **state)
 {
     (void)state;
@@ -339,6 +358,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(large_squares_get_large_tiles_and_as_many_blocks_as_they_need),
         cmocka_unit_test(a_round_for_one_tile_is_avoided),
         cmocka_unit_test(a_whole_tile_goes_before_a_partial_one),
+        cmocka_unit_test(a_side_with_many_divisors_keeps_the_largest),
         cmocka_unit_test(a_transpose_has_the_transposed_tile),
         cmocka_unit_test(bytes_of_an_element_count),
         cmocka_unit_test(a_stencil_gets_a_tile_with_little_halo),
