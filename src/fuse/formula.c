@@ -41,7 +41,7 @@ static const char *const activations[] = {
     [SLR_TANH] = "tanh@f(@1)",
     [SLR_GELU] = "0.5@f * @1 * (1.0@f + erf@f(@1 * 0.7071067811865476@f))",
     [SLR_SILU] = "@1 / (1.0@f + exp@f(-@1))",
-    [SLR_LEAKY_RELU] = "@1 < 0.0@f ? 0.01@f * @1 : @1",
+    [SLR_LEAKY_RELU] = "@1 < 0.0@f ? @1 / 100.0@f : @1",
 };
 
 static bool is_float(slr_scalar type)

@@ -76,6 +76,46 @@ static void add_relu_moves_12_bytes_for_20(void **state)
     slr_device_close(device);
 }
 
+// A product with 0.01 differs from v / 100 in the last bit for 250 of these 900.
+static void leaky_relu_divides_by_100_as_the_header_and_the_operation_do(void **state)
+{
+    (void)state;
+    enum { COUNT = 1000 };
+    static const slr_op ops[] = {SLR_OP_ACTIVATION};
+    float x[COUNT], fused[COUNT], of_operation[COUNT];
+    for (int i = 0; i < COUNT; ++i)
+        x[i] = (float)(i - 900);
+    slr_device *device = open_device("cpu");
+    slr_stream *stream;
+    slr_kernel *kernel;
+    slr_ops *operations;
+    must(slr_stream_create(device, NULL, &stream));
+    must(slr_ops_create(device, NULL, &operations));
+    slr_fusion_desc desc = chain(ops, 1);
+    desc.activation = SLR_LEAKY_RELU;
+    must(slr_fuse(device, &desc, &kernel, NULL));
+    slr_buffer *in = make_buffer(device, x, sizeof x), *result = make_buffer(device, NULL, sizeof x);
+    must(SLR_LAUNCH(stream, kernel, SLR_1D(COUNT), in, result, COUNT));
+    must(slr_stream_finish(stream, LONG));
+    must(slr_buffer_read(result, 0, fused, sizeof fused));
+    const slr_tensor from = {.buffer = in, .dtype = SLR_F32, .rank = 1, .shape = {COUNT}};
+    const slr_tensor to = {.buffer = result, .dtype = SLR_F32, .rank = 1, .shape = {COUNT}};
+    must(slr_ops_activation(operations, stream, SLR_LEAKY_RELU, &from, &to, NULL));
+    must(slr_stream_finish(stream, LONG));
+    must(slr_buffer_read(result, 0, of_operation, sizeof of_operation));
+    for (int i = 0; i < COUNT; ++i) {
+        const float want = x[i] < 0 ? x[i] / 100 : x[i];
+        assert_memory_equal(&fused[i], &want, 4);
+        assert_memory_equal(&of_operation[i], &want, 4);
+    }
+    slr_ops_destroy(operations);
+    slr_buffer_destroy(in);
+    slr_buffer_destroy(result);
+    slr_kernel_destroy(kernel);
+    slr_stream_destroy(stream);
+    slr_device_close(device);
+}
+
 // ---- ends ----------------------------------------------------------------------------------------------------------
 
 struct end_case {
@@ -297,6 +337,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(add_multiply_relu_is_one_launch_and_half_the_bytes),
         cmocka_unit_test(add_relu_moves_12_bytes_for_20),
+        cmocka_unit_test(leaky_relu_divides_by_100_as_the_header_and_the_operation_do),
         cmocka_unit_test(ends_give_sums_and_extremes_over_all_rows_and_columns),
         cmocka_unit_test(soft_max_of_each_row_has_the_sum_1_and_the_order_of_its_values),
         cmocka_unit_test(sum_in_the_middle_is_a_barrier_and_at_the_end_is_none),

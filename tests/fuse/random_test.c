@@ -270,7 +270,7 @@ static const char *formula_of(const slr_fusion_step *step, uint32_t type, char r
         snprintf(room, 160, "a[i] / (1.0%s + exp%s(-a[i]))", f, f);
         return room;
     default:
-        snprintf(room, 160, "a[i] < 0 ? 0.01%s * a[i] : a[i]", f);
+        snprintf(room, 160, "a[i] < 0 ? a[i] / 100.0%s : a[i]", f);
         return room;
     }
 }
