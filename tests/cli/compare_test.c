@@ -78,6 +78,25 @@ static void a_slower_program_is_found_whatever_the_machine_does(void **state)
     says("$S bench compare old.json slow.json --html /nowhere/page.html 2>&1", 1, "/nowhere/page.html");
 }
 
+// Each of the files may be one that nobody can measure again.
+static void page_never_replaces_a_file_that_is_compared(void **state)
+{
+    (void)state;
+    write_rate("old.json", 1e9);
+    write_rate("between.json", 1e9);
+    write_rate("new.json", 1e9);
+    static const char *const files[] = {"old.json", "between.json", "./new.json"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; ++i) {
+        char command[160], message[160];
+        snprintf(command, sizeof command, "$S bench compare old.json between.json new.json --html %s 2>&1", files[i]);
+        snprintf(message, sizeof message, "--html '%s' is the same file as the input", files[i]);
+        says(command, 2, message);
+    }
+    says("$S bench compare old.json between.json new.json", 0, "1 same");
+    says("$S bench compare old.json absent.json 2>&1", 2, "cannot read 'absent.json': No such file or directory");
+    says("$S bench compare old.json absent.json --html page2.html 2>&1; ls page2.html", 2, "absent.json");
+}
+
 static void a_hint_asks_for_three_runs(void **state)
 {
     (void)state;
@@ -263,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_figure_is_compared_exactly),
         cmocka_unit_test(a_slower_program_is_found_whatever_the_machine_does),
+        cmocka_unit_test(page_never_replaces_a_file_that_is_compared),
         cmocka_unit_test(a_hint_asks_for_three_runs),
         cmocka_unit_test(scatter_is_not_decided_and_fails_nothing),
         cmocka_unit_test(runs_of_a_file_are_samples),

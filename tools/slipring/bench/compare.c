@@ -3,6 +3,7 @@
 #include "bench/compare.h"
 
 #include "bench/bench.h"
+#include "output.h"
 #include "page_file.h"
 #include "say.h"
 #include "verbs.h"
@@ -121,6 +122,14 @@ static bool show(const options *options, const compare *compare)
     return fine;
 }
 
+static int try_page(const options *options, const compare *compare)
+{
+    int end = EXIT_DONE;
+    for (unsigned i = 0; i < compare->file_count && options->html != NULL && end == EXIT_DONE; i++)
+        end = output_try("--html", options->html, compare->paths[i]);
+    return end;
+}
+
 int bench_compare(int argc, char **argv)
 {
     options options = {0};
@@ -128,7 +137,9 @@ int bench_compare(int argc, char **argv)
     int end = parse_compare(argc, argv, &options, &compare);
     if (end != -1)
         return end;
-    end = compare_read(&compare);
+    end = try_page(&options, &compare);
+    if (end == EXIT_DONE)
+        end = compare_read(&compare);
     if (end == EXIT_DONE)
         end = compare_decide(&compare);
     if (end == EXIT_DONE)

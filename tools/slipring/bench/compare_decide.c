@@ -8,6 +8,7 @@
 #include "say.h"
 #include "verbs.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ static int read_file(const char *path, json_t **out)
     char where[200] = "";
     *out = runs;
     if (file == NULL) {
-        say("cannot read '%s'", path);
+        say("cannot read '%s': %s", path, strerror(errno));
         return EXIT_USAGE;
     }
     while ((object = json_loadf(file, JSON_DISABLE_EOF_CHECK, &error)) != NULL) {
