@@ -355,7 +355,8 @@ static void say_why(const slr_estimate *e, uint32_t count, const struct slri_fig
     add_cost(&words, next, work);
     add_comparison(&words, chosen, next, work, out->ratio);
     add_limit(&words, e, count, work);
-    if (f->wait_ns > 0 && is_cpu(chosen) && !is_cpu(next) && f->wait_ns > 0.5 * next->call_ns) {
+    // Calls that arrive one upon another keep a device busy although each of them waits.
+    if (f->wait_ns > 0.5 * next->call_ns && next->busy < 0.5 && is_cpu(chosen) && !is_cpu(next)) {
         add_words(&words, " %.0f %% of a call waits for something else; ", 100 * f->wait_ns / next->call_ns);
         add_words(&words, "%s would be under-utilised, busy %.1f %% of the time.", next->name, 100 * next->busy);
         return;

@@ -279,6 +279,15 @@ static void calls_that_wait_leave_a_gpu_under_utilised(void **state)
     says(&d, "97 % of a call waits for something else; gpu would be under-utilised, busy 3.0 % of the time");
     d = choose(e, 2, 0, &work);
     assert_null(strstr(d.why, "under-utilised"));
+    work.calls_per_second = 1e9;
+    e[0].busy = e[1].busy = 1;
+    e[0].queue_ns = e[1].queue_ns = INFINITY;
+    e[0].capacity = 2e6;
+    e[1].capacity = 1e6;
+    d = choose(e, 2, 900, &work);
+    assert_int_equal(d.candidate, 0);
+    says(&d, "gpu: overloaded");
+    assert_null(strstr(d.why, "under-utilised"));
 }
 
 static void what_cannot_keep_up_loses_to_what_can(void **state)
