@@ -206,12 +206,33 @@ static void a_kernel_is_timed_by_quantiles(void **state)
 {
     (void)state;
     says(TIME, 0, "scale 256 on cpu?engine=interpreted, blocks of 64x1x1, 4 samples:\n  least ");
-    says(TIME, 0, "  2048 bytes, 512 flops a launch: ");
+    says(TIME, 0, "  2048 bytes, 512 flops a launch (exact): ");
     says(TIME "--json | tr -d ' \\n'", 0, "\"samples\":4,\"min_ns\":");
     says(TIME "--warm-up 0 --launches 2 --block 32 --json | tr -d ' \\n'", 0, "\"block\":[32,1,1]");
     says("\"$S\" kernel time k.cu scale 2>&1", 2, "--size is missing");
     says("\"$S\" kernel time k.cu 2>&1", 2, "FILE.cu and the kernel's NAME are wanted");
     says(TIME "--repeats x 2>&1", 2, "--repeats");
+    says(TIME "--repeats 0 2>&1", 2, "--repeats: '0' is not a whole number from 1");
+    says(TIME "--launches 0 2>&1", 2, "--launches: '0' is not a whole number from 1");
+}
+
+// A rate from counts that are only an upper limit is no measured rate.
+static void a_timed_kernel_says_how_reliable_its_counts_are(void **state)
+{
+    (void)state;
+    write_file("depends.cu",
+               "__global__ void branch(const int *at, float *y, int n)\n"
+               "{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n && at[i])\n        y[i] *= 2;\n}\n"
+               "__global__ void turns(const int *at, float *y, int n)\n"
+               "{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n)\n"
+               "        for (int k = 0; k < at[i]; ++k)\n            y[i] *= 2;\n}\n");
+#define DEPENDS(kernel)                                                                                                \
+    "\"$S\" kernel time depends.cu " kernel " --size 64 --arg n=%n --arg 'at=int[%n]:zero' --arg 'y=float[%n]:zero' "  \
+    "--repeats 1 --device 'cpu?engine=interpreted' "
+    says(DEPENDS("branch"), 0, " flops a launch (at most): ");
+    says(DEPENDS("branch") "--json", 0, "\"counted\": \"at most\"");
+    says(DEPENDS("turns"), 0, "bytes and flops are not counted: a loop's turns depend on memory");
+    says(DEPENDS("turns") "--json", 0, "\"counted\": \"not counted\"");
 }
 
 static void what_is_wrong_on_the_command_line_is_said(void **state)
@@ -253,6 +274,7 @@ int main(void)
         cmocka_unit_test(the_block_that_a_source_declares_is_suggested_with_cc),
         cmocka_unit_test(the_page_holds_the_search),
         cmocka_unit_test(a_kernel_is_timed_by_quantiles),
+        cmocka_unit_test(a_timed_kernel_says_how_reliable_its_counts_are),
         cmocka_unit_test(what_is_wrong_on_the_command_line_is_said),
         cmocka_unit_test(energy_is_told_in_millijoules),
     };

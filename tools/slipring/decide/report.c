@@ -24,15 +24,6 @@ static const char *bound_name(uint32_t bound)
     return bound >= SLR_BY_MEMORY && bound <= SLR_BY_ONE_THREAD ? names[bound] : "-";
 }
 
-static const char *counted_name(uint32_t counted)
-{
-    static const char *const names[] = {[SLR_COUNTED_NOT] = "not counted",
-                                        [SLR_COUNTED_AT_MOST] = "at most",
-                                        [SLR_COUNTED_SAMPLED] = "sampled",
-                                        [SLR_COUNTED_EXACT] = "exact"};
-    return counted <= SLR_COUNTED_EXACT ? names[counted] : "-";
-}
-
 // ---- for people ----------------------------------------------------------------------------------------------------
 
 static void print_estimate(const slr_estimate *e)
@@ -98,7 +89,7 @@ void decide_print(const decide_options *options, const decide_answer *answer)
     print_crossover(&options->work, d, &e[d->candidate], &e[d->next]);
     say_out("  a launch: %llu threads, %.3g instructions, %.3g flops, %.3g bytes of memory (%s); divergence %.2f\n",
             (unsigned long long)d->threads, (double)d->instructions, (double)(d->flops + d->flops64),
-            (double)d->memory_bytes, counted_name(d->counted), d->divergence);
+            (double)d->memory_bytes, kernel_counted_name(d->counted), d->divergence);
 }
 
 // ---- as JSON -------------------------------------------------------------------------------------------------------
@@ -135,7 +126,7 @@ json_t *decide_json(const decide_options *options, const decide_answer *answer)
         json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:s}", "threads", (json_int_t)d->threads, "instructions",
                   (json_int_t)d->instructions, "flops", (json_int_t)d->flops, "flops64", (json_int_t)d->flops64,
                   "memory_bytes", (json_int_t)d->memory_bytes, "bytes_in", (json_int_t)d->bytes_in, "bytes_out",
-                  (json_int_t)d->bytes_out, "divergence", d->divergence, "counted", counted_name(d->counted));
+                  (json_int_t)d->bytes_out, "divergence", d->divergence, "counted", kernel_counted_name(d->counted));
     const slr_work *asked = &options->work;
     json_object_set_new(work, "calls_per_second",
                         asked->calls_per_second > 0 ? json_real(asked->calls_per_second) : json_null());

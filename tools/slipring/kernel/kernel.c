@@ -11,6 +11,8 @@
 #include "utf8.h"
 #include "verbs.h"
 
+#include <slipring/profile.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +100,15 @@ int kernel_find(slr_program *program, const char *file, const char *name, slr_ke
         if (info->kind == SLR_FUNCTION_KERNEL && strcmp(info->name, name) == 0)
             break;
     return EXIT_DONE;
+}
+
+const char *kernel_counted_name(uint32_t counted)
+{
+    static const char *const names[] = {[SLR_COUNTED_NOT] = "not counted",
+                                        [SLR_COUNTED_AT_MOST] = "at most",
+                                        [SLR_COUNTED_SAMPLED] = "sampled",
+                                        [SLR_COUNTED_EXACT] = "exact"};
+    return counted <= SLR_COUNTED_EXACT ? names[counted] : "-";
 }
 
 int kernel_take_number(const char *option, const char *text, slr_scalar scalar, void *to)

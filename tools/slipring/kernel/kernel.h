@@ -50,6 +50,9 @@ json_t *kernel_tunables_json(const slr_program *program);
 /// Three numbers as an array.
 json_t *kernel_three_json(const uint32_t *three);
 
+/// An SLR_COUNTED_...: "exact", "sampled", "at most" or "not counted".
+const char *kernel_counted_name(uint32_t counted);
+
 /// What a kernel takes of an NVIDIA GPU: of its machine code, or (`resources` NULL) of its source, with `registers` (0:
 /// the machine code's). Block and dynamic shared memory are the caller's.
 slr_occupancy_desc kernel_occupancy_desc(const slr_function_info *function, uint32_t capability,

@@ -15,7 +15,8 @@
 
 static const char help[] = "Usage: slipring kernel time FILE.cu NAME --size SIZE [OPTION]...\n"
                            "Times a kernel: some launches that do not count, then samples. Shows least, mean\n"
-                           "and largest time, quantiles, and the rates of bytes and operations.\n"
+                           "and largest time, quantiles, and the rates of bytes and operations. Says how\n"
+                           "reliable the counts of bytes and operations are: exact, sampled or at most.\n"
                            "\n"
                            "  --size SIZE          threads of a launch: N, NxM or NxMxK\n"
                            "  --arg NAME=VALUE     as in 'kernel run'. %x, %y and %z are the sides of the\n"
@@ -57,6 +58,13 @@ typedef struct timing_options {
 
 // ---- the command line ----------------------------------------------------------------------------------------------
 
+// A zero in slr_timing_desc means the default, which is not what a zero on the command line asks for.
+static int take_count(const char *option, const char *text, uint32_t *to)
+{
+    int end = kernel_take_number(option, text, SLR_U32, to);
+    return end == -1 && *to == 0 ? say_usage("%s: '0' is not a whole number from 1 to 1000000", option) : end;
+}
+
 static int take_warm_up(const char *text, slr_timing_desc *desc)
 {
     int end = kernel_take_number("--warm-up", text, SLR_U32, &desc->warm_up);
@@ -76,9 +84,9 @@ static int take_option(int option, char **argv, timing_options *out)
     case WARM_UP:
         return take_warm_up(optarg, &out->desc);
     case REPEATS:
-        return kernel_take_number("--repeats", optarg, SLR_U32, &out->desc.repeats);
+        return take_count("--repeats", optarg, &out->desc.repeats);
     case LAUNCHES:
-        return kernel_take_number("--launches", optarg, SLR_U32, &out->desc.launches);
+        return take_count("--launches", optarg, &out->desc.launches);
     case DEVICE:
         out->device = optarg;
         return -1;
@@ -122,9 +130,12 @@ static void print_timing(const timing_options *options, const char *device, cons
     say_out("  least %.3f us, p50 %.3f, p95 %.3f, p99 %.3f, largest %.3f; mean %.3f, deviation %.3f\n", t->min_ns / 1e3,
             t->p50_ns / 1e3, t->p95_ns / 1e3, t->p99_ns / 1e3, t->max_ns / 1e3, t->mean_ns / 1e3,
             t->deviation_ns / 1e3);
-    if (t->counted != SLR_COUNTED_NOT)
-        say_out("  %llu bytes, %llu flops a launch: %.2f GB/s, %.2f GFLOP/s\n", (unsigned long long)t->bytes,
-                (unsigned long long)t->flops, t->bytes_per_second / 1e9, t->flops_per_second / 1e9);
+    if (t->counted == SLR_COUNTED_NOT)
+        say_out("  bytes and flops are not counted: a loop's turns depend on memory, or are too many to follow\n");
+    else
+        say_out("  %llu bytes, %llu flops a launch (%s): %.2f GB/s, %.2f GFLOP/s\n", (unsigned long long)t->bytes,
+                (unsigned long long)t->flops, kernel_counted_name(t->counted), t->bytes_per_second / 1e9,
+                t->flops_per_second / 1e9);
 }
 
 static json_t *timing_json(const timing_options *options, const char *device, const slr_timing *t)
@@ -139,6 +150,7 @@ static json_t *timing_json(const timing_options *options, const char *device, co
                   t->deviation_ns, "p50_ns", t->p50_ns, "p95_ns", t->p95_ns, "p99_ns", t->p99_ns, "max_ns", t->max_ns);
     json_object_update(object, more);
     json_decref(more);
+    json_object_set_new(object, "counted", json_string(kernel_counted_name(t->counted)));
     if (t->counted == SLR_COUNTED_NOT)
         return object;
     more = json_pack("{s:I, s:I, s:f, s:f}", "bytes", (json_int_t)t->bytes, "flops", (json_int_t)t->flops,
