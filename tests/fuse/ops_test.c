@@ -2,6 +2,8 @@
 // Lists of operations as one kernel: values, figures, refusals.
 #include "device/device_test.h"
 
+#include <math.h>
+
 static const char *const specs[] = {"cpu", "cpu?engine=interpreted", "opencl:0", "cuda:0"};
 
 static slr_buffer *make_buffer(slr_device *device, const void *from, size_t bytes)
@@ -173,6 +175,82 @@ static void ends_give_sums_and_extremes_over_all_rows_and_columns(void **state)
     }
 }
 
+// In a square matrix, a value for each column and a result for each row are as many, and still not each other's.
+static void result_never_replaces_an_input_that_other_threads_still_read(void **state)
+{
+    (void)state;
+    static const slr_axis axes[] = {SLR_ALONG_ROW, SLR_ALONG_COLUMN};
+    static const slr_extent extents[] = {SLR_EACH_COLUMN, SLR_EACH_ROW};
+    enum { SIDE = 4 };
+    const float x[SIDE * SIDE] = {1}, w[SIDE] = {1, 2, 3, 4};
+    slr_device *device = open_device("cpu?engine=interpreted");
+    slr_stream *stream;
+    must(slr_stream_create(device, NULL, &stream));
+    slr_buffer *in = make_buffer(device, x, sizeof x), *both = make_buffer(device, w, sizeof w);
+    for (int k = 0; k < 4; ++k) {
+        const slr_axis axis = axes[k / 2];
+        const slr_fusion_step steps[] = {{.op = SLR_OP_ADD}, {.op = SLR_OP_SUM, .axis = axis}};
+        const slr_fusion_input inputs[] = {{0}, {.extent = extents[k % 2]}};
+        slr_fusion_desc desc = SLR_FUSION_DESC_INIT;
+        slr_kernel *kernel;
+        desc.steps = steps;
+        desc.op_count = 2;
+        desc.inputs = inputs;
+        desc.input_count = 2;
+        must(slr_fuse(device, &desc, &kernel, NULL));
+        must(slr_buffer_write(both, 0, w, sizeof w));
+        slr_status status = SLR_LAUNCH(stream, kernel, SLR_GRID(2, 2, 0), in, both, both, SIDE * SIDE, SIDE);
+        if (k == 0 || k == 3) {
+            refuses(status, INVALID, "__restrict__");
+        } else {
+            float out[SIDE];
+            must(status);
+            must(slr_stream_finish(stream, LONG));
+            must(slr_buffer_read(both, 0, out, sizeof out));
+            for (int i = 0; i < SIDE; ++i)
+                assert_true(out[i] == SIDE * w[i] + (float)(i == 0));
+        }
+        slr_kernel_destroy(kernel);
+    }
+    slr_buffer_destroy(in);
+    slr_buffer_destroy(both);
+    slr_stream_destroy(stream);
+    slr_device_close(device);
+}
+
+// What docs/contract/fusion.md says of no elements, of -0 and of NaN.
+static void ends_of_nothing_and_of_no_numbers_are_what_they_begin_with(void **state)
+{
+    (void)state;
+    static const slr_op ops[] = {SLR_OP_SUM, SLR_OP_LARGEST, SLR_OP_SMALLEST};
+    static const float in[] = {-0.0f, NAN}, begin[] = {0, -INFINITY, INFINITY};
+    slr_device *device = open_device("cpu");
+    slr_stream *stream;
+    must(slr_stream_create(device, NULL, &stream));
+    slr_buffer *x = make_buffer(device, NULL, 4), *partial = make_buffer(device, NULL, 16);
+    slr_buffer *ticket = make_buffer(device, NULL, 4), *result = make_buffer(device, NULL, 4);
+    for (int k = 0; k < 3; ++k) {
+        slr_fusion_desc desc = chain(&ops[k], 1);
+        slr_kernel *kernel;
+        must(slr_fuse(device, &desc, &kernel, NULL));
+        must(slr_buffer_write(x, 0, &in[k != 0], 4));
+        for (int n = 0; n < 2; ++n) {
+            float out;
+            must(SLR_LAUNCH(stream, kernel, SLR_GRID(3, 2, 0), x, partial, ticket, result, n));
+            must(slr_stream_finish(stream, LONG));
+            must(slr_buffer_read(result, 0, &out, 4));
+            assert_memory_equal(&out, &begin[k], 4);
+        }
+        slr_kernel_destroy(kernel);
+    }
+    slr_buffer_destroy(x);
+    slr_buffer_destroy(partial);
+    slr_buffer_destroy(ticket);
+    slr_buffer_destroy(result);
+    slr_stream_destroy(stream);
+    slr_device_close(device);
+}
+
 static void soft_max_of_each_row_has_the_sum_1_and_the_order_of_its_values(void **state)
 {
     (void)state;
@@ -339,6 +417,8 @@ int main(void)
         cmocka_unit_test(add_relu_moves_12_bytes_for_20),
         cmocka_unit_test(leaky_relu_divides_by_100_as_the_header_and_the_operation_do),
         cmocka_unit_test(ends_give_sums_and_extremes_over_all_rows_and_columns),
+        cmocka_unit_test(result_never_replaces_an_input_that_other_threads_still_read),
+        cmocka_unit_test(ends_of_nothing_and_of_no_numbers_are_what_they_begin_with),
         cmocka_unit_test(soft_max_of_each_row_has_the_sum_1_and_the_order_of_its_values),
         cmocka_unit_test(sum_in_the_middle_is_a_barrier_and_at_the_end_is_none),
         cmocka_unit_test(unknown_operation_is_an_error_and_never_another),
