@@ -31,6 +31,19 @@ static const char source[] =
     "}\n"
     "__ring_batch__ void plus(const struct task *in, unsigned n)\n"
     "{ for (unsigned i = 0; i < n; i++) { struct task out = {in[i].value + 1u, n}; ring_reply_to(i, &out); } }\n"
+    // Device code has these loops twice, for fuel that suffices and for fuel that may not.
+    "__ring_batch__ void rests(const struct task *in, unsigned n)\n"
+    "{\n"
+    "    struct task out[128];\n"
+    "    for (unsigned i = 0; i < n; i++) out[i].value = in[i].value % 7u;\n"
+    "    for (unsigned i = 0; i < n; i++) ring_reply_to(i, &out[i]);\n"
+    "}\n"
+    "__ring__ void sum_of_rests(const struct task *in)\n"
+    "{\n"
+    "    struct task out = {0, 0};\n"
+    "    for (unsigned i = 0; i < in->value; i++) out.value += i % 7u;\n"
+    "    ring_reply(&out);\n"
+    "}\n"
     "__ring__ void twice(const struct task *in) { struct task out = {in->value * 2u, in->port}; ring_reply(&out); }\n";
 
 struct answer {
@@ -183,6 +196,31 @@ static void replies_are_those_to_the_messages_that_the_handler_names(void **stat
         assert_int_equal(stats.handled, 10);
         assert_int_equal(stats.replied, 2);
         gives(receive_value(port, &value, 0), TIMEOUT);
+        slr_port_close(port);
+        slr_ring_destroy(ring);
+        close_world(&w);
+    }
+}
+
+static void loop_divides_by_a_literal(void **state)
+{
+    (void)state;
+    static const char *const handlers[] = {"rests", "sum_of_rests"};
+    for (size_t e = 0; e < 4; ++e) {
+        struct world w;
+        open_world(&w, engines[e / 2]);
+        slr_ring_desc desc = describe(&w, handlers[e % 2]);
+        desc.max_batch = 100;
+        slr_ring *ring = launch_ring(w.device, &desc);
+        slr_port *port = open_port(w.device);
+        for (uint32_t i = 0; i < 200; ++i)
+            must(send_value(port, address_of(ring, 0), i, LONG));
+        must(slr_ring_activate(ring, LONG));
+        for (uint32_t i = 0, sum = 0; i < 200; sum += i % 7, ++i) {
+            uint32_t value;
+            must(receive_value(port, &value, LONG));
+            assert_int_equal(value, e % 2 ? sum : i % 7);
+        }
         slr_port_close(port);
         slr_ring_destroy(ring);
         close_world(&w);
@@ -351,6 +389,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batches_leave_what_messages_leave_one_by_one),
         cmocka_unit_test(replies_are_those_to_the_messages_that_the_handler_names),
+        cmocka_unit_test(loop_divides_by_a_literal),
         cmocka_unit_test(each_sender_receives_the_replies_to_its_own_messages),
         cmocka_unit_test(fault_fails_its_call_and_no_other),
         cmocka_unit_test(policy_is_applied_behind_the_call_that_faulted),
