@@ -133,6 +133,7 @@ typedef struct slr_tune_desc {
     /// precision and in structs; with it, -0 equals 0, and each NaN equals each NaN. All other bytes must be the same,
     /// also the padding of structs.
     /// The default 0 of `tolerance` means that the results must be the same bit for bit: then -0 differs from 0.
+    /// slr_tune refuses a `tolerance` that is below 0, infinite or NaN.
     /// Only programs with slr_program_desc.tuned = SLR_TUNED_ANY use a choice whose results differ.
     double tolerance;
     slr_tune_watcher *watch; ///< called after each candidate; or NULL

@@ -2,6 +2,8 @@
 // What a source declares for the tuner, and what cannot be tuned.
 #include "tuner/tuner_test.h"
 
+#include <math.h>
+
 // ---- what a source declares ----------------------------------------------------------------------------------------
 
 static void a_program_tells_its_tunables_and_declared_blocks(void **state)
@@ -74,8 +76,16 @@ static void what_cannot_be_tuned_is_refused_with_the_reason(void **state)
     b.desc.metric = 9;
     refuses(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned), INVALID, "metric 9");
     b.desc.metric = 0;
-    b.desc.tolerance = -1;
-    gives(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned), INVALID);
+    static const struct {
+        double tolerance;
+        const char *why;
+    } bad[] = {{-1, "slr_tune_desc.tolerance is -1; give a finite number from 0, such as 1e-5"},
+               {INFINITY, "slr_tune_desc.tolerance is inf; give a finite number from 0"},
+               {NAN, "slr_tune_desc.tolerance is "}}; // "nan" or "-nan"
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        b.desc.tolerance = bad[i].tolerance;
+        refuses(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned), INVALID, bad[i].why);
+    }
     b.desc.tolerance = 0;
     b.problem.arg_count = 2;
     refuses(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned), INVALID, "takes 3 arguments, but a problem has 2");

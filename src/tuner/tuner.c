@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "engine/observe.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -403,11 +404,16 @@ static slr_status take_desc(const slr_tune_desc *given, slr_tune_desc *desc)
     desc->repeats = desc->repeats ? desc->repeats : is_energy ? ENERGY_REPEATS : REPEATS;
     desc->budget_ns = desc->budget_ns ? desc->budget_ns : is_energy ? energy_budget_ns : default_budget_ns;
     if (desc->metric > SLR_TUNE_ENERGY || desc->strategy > SLR_TUNE_LOCAL || desc->flags > ALL_FLAGS ||
-        desc->repeats > 10000 || !(desc->tolerance >= 0))
+        desc->repeats > 10000)
         return SLRI_FAIL(INVALID,
-                         "slr_tune_desc: metric %u, strategy %u, flags %u, repeats %u, tolerance %g; expected a "
-                         "metric, a strategy, flags, at most 10,000, and 0 or more",
-                         desc->metric, desc->strategy, desc->flags, desc->repeats, desc->tolerance);
+                         "slr_tune_desc: metric %u, strategy %u, flags %u, repeats %u; expected a metric, a strategy, "
+                         "flags, and at most 10,000",
+                         desc->metric, desc->strategy, desc->flags, desc->repeats);
+    if (!isfinite(desc->tolerance) || desc->tolerance < 0) // with an infinite one, all finite results would be right
+        return SLRI_FAIL(INVALID,
+                         "slr_tune_desc.tolerance is %g; give a finite number from 0, such as 1e-5 (0: results must be "
+                         "equal bit for bit)",
+                         desc->tolerance);
     return SLR_OK;
 }
 

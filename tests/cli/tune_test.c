@@ -91,6 +91,19 @@ static void results_that_vary_by_themselves_end_the_tuning(void **state)
     says(tune, 1, "the default launch gives different results each time");
 }
 
+static void a_tolerance_is_a_finite_number_from_0(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"inf", "nan", "-1", "1e999", "much"};
+    char command[512], why[128];
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        snprintf(command, sizeof command, "%s--tolerance=%s 2>&1", TUNE, wrong[i]);
+        snprintf(why, sizeof why, "--tolerance: '%s' is not a finite number from 0, such as 1e-5\n", wrong[i]);
+        says(command, 2, why);
+    }
+    says(TUNE "--discard --tolerance 1e-5", 0, "by time");
+}
+
 static void halves_come_from_the_command_line(void **state)
 {
     (void)state;
@@ -265,6 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tune_reports_the_choice_and_what_was_thrown_out),
         cmocka_unit_test(results_that_vary_by_themselves_end_the_tuning),
+        cmocka_unit_test(a_tolerance_is_a_finite_number_from_0),
         cmocka_unit_test(halves_come_from_the_command_line),
         cmocka_unit_test(each_size_has_its_own_arguments_and_result),
         cmocka_unit_test(the_choice_is_kept_and_explained_unless_it_is_discarded),

@@ -10,6 +10,7 @@
 #include "verbs.h"
 
 #include <getopt.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,9 +124,9 @@ static int take_budget(const char *option, const char *text, void *to_ns)
 
 static int take_tolerance(const char *option, const char *text, void *to)
 {
-    if (number_parse(SLR_F64, text, to) && *(double *)to >= 0)
+    if (number_parse(SLR_F64, text, to) && isfinite(*(double *)to) && *(double *)to >= 0)
         return -1;
-    return say_usage("%s: '%s' is not a number from 0", option, text);
+    return say_usage("%s: '%s' is not a finite number from 0, such as 1e-5", option, text);
 }
 
 static int take_problem(const char *option, const char *text, void *options)
