@@ -20,7 +20,8 @@
 #define PREFIX "tuned-"
 #define SUFFIX ".jsonl"
 #define LOCKS ".tuned"
-enum { NAME_BYTES = 64, FILE_BYTES = 8 << 20 };
+// PLACES: who changes between two drivers and two compilers keeps all four choices of a problem.
+enum { NAME_BYTES = 64, FILE_BYTES = 8 << 20, PLACES = 4 };
 static const uint64_t wait_ns = 10000000000u;
 
 const char *slri_tuned_metric(uint32_t metric)
@@ -267,6 +268,11 @@ static void read_lines(char *text, size_t bytes, each_line *visit, void *user)
     }
 }
 
+static bool is_same_place(const struct slri_tuned_place *a, const struct slri_tuned_place *b)
+{
+    return strcmp(a->compiler, b->compiler) == 0 && strcmp(a->driver, b->driver) == 0;
+}
+
 struct visit_one {
     const struct slri_tuned_place *place;
     void (*visit)(void *user, const struct slri_tuned_record *record, bool is_current);
@@ -278,9 +284,7 @@ static void visit_line(void *user, const char *line, const struct slri_tuned_pla
 {
     const struct visit_one *one = user;
     (void)line;
-    one->visit(one->user, record,
-               is_current_version && strcmp(place->compiler, one->place->compiler) == 0 &&
-                   strcmp(place->driver, one->place->driver) == 0);
+    one->visit(one->user, record, is_current_version && is_same_place(place, one->place));
 }
 
 static slr_status read_file(const slri_folder *folder, const char *name, each_line *visit, void *user)
@@ -347,7 +351,9 @@ slr_status slri_tuned_visit_all(void (*visit)(void *user, const struct slri_tune
 // ---- writing -------------------------------------------------------------------------------------------------------
 
 struct rewrite {
+    const struct slri_tuned_place *place;
     const struct slri_tuned_record *record;
+    uint32_t others; // lines of the problem for other places
     slri_text text;
 };
 
@@ -357,23 +363,44 @@ static bool is_for_same(const struct slri_tuned_record *a, const struct slri_tun
            memcmp(a->threads, b->threads, sizeof a->threads) == 0;
 }
 
+static void count_other(void *user, const char *line, const struct slri_tuned_place *place,
+                        const struct slri_tuned_record *record, bool is_current_version)
+{
+    struct rewrite *rewrite = user;
+    (void)line;
+    rewrite->others +=
+        is_for_same(record, rewrite->record) && !(is_current_version && is_same_place(place, rewrite->place));
+}
+
+// A new line comes last: the first ones of a problem are the oldest, and go where there are too many.
 static void keep_line(void *user, const char *line, const struct slri_tuned_place *place,
                       const struct slri_tuned_record *record, bool is_current_version)
 {
     struct rewrite *rewrite = user;
-    (void)place;
-    (void)is_current_version;
-    if (!is_for_same(record, rewrite->record))
-        slri_text_printf(&rewrite->text, "%s\n", line);
+    if (is_for_same(record, rewrite->record)) {
+        if (is_current_version && is_same_place(place, rewrite->place))
+            return;
+        if (rewrite->others >= PLACES) {
+            --rewrite->others;
+            return;
+        }
+    }
+    slri_text_printf(&rewrite->text, "%s\n", line);
+}
+
+static slr_status read_old(const slri_folder *folder, const char *name, each_line *visit, struct rewrite *rewrite)
+{
+    slr_status status = read_file(folder, name, visit, rewrite);
+    return status == SLR_NOT_FOUND || status == SLR_INVALID ? SLR_OK : status; // one that is too long begins anew
 }
 
 // With the lock.
 static slr_status write_anew(const slri_folder *folder, const char *name, const struct slri_tuned_place *place,
                              const struct slri_tuned_record *record)
 {
-    struct rewrite rewrite = {record, SLRI_TEXT_INIT};
-    slr_status status = read_file(folder, name, keep_line, &rewrite);
-    status = status == SLR_NOT_FOUND || status == SLR_INVALID ? SLR_OK : status; // one that is too long begins anew
+    struct rewrite rewrite = {place, record, 0, SLRI_TEXT_INIT};
+    SLRI_TRY(read_old(folder, name, count_other, &rewrite));
+    slr_status status = read_old(folder, name, keep_line, &rewrite);
     put_record(&rewrite.text, place, record);
     if (status == SLR_OK && rewrite.text.out_of_memory)
         status = SLRI_FAIL(NO_MEMORY, "no memory to keep what was tuned");

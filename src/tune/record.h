@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was tuned, on disk: a file a device in the cache folder, a line of JSON a kernel and problem. Any number of
-// processes may read and write it at once.
+// What was tuned, on disk: a file a device in the cache folder, a line of JSON a kernel, problem, compiler, driver and
+// version. Any number of processes may read and write it at once.
 #ifndef SLRI_TUNE_RECORD_H
 #define SLRI_TUNE_RECORD_H
 
@@ -54,8 +54,9 @@ slr_status slri_tuned_visit_all(void (*visit)(void *user, const struct slri_tune
                                               const struct slri_tuned_record *record),
                                 void *user);
 
-// Adds the record, in place of one for the same source, kernel and threads. Errors: NOT_FOUND (no folder), SYSTEM,
-// TIMEOUT (another process holds the file for 10 s), NO_MEMORY.
+// Adds the record, in place of one for the same source, kernel and threads that has the same compiler, driver and
+// version. Of others for the same three, the newest three stay. Errors: NOT_FOUND (no folder), SYSTEM, TIMEOUT (another
+// process holds the file for 10 s), NO_MEMORY.
 slr_status slri_tuned_keep(const struct slri_tuned_place *place, const struct slri_tuned_record *record);
 
 #endif

@@ -124,6 +124,69 @@ static void a_record_replaces_the_one_for_the_same_problem_only(void **state)
     assert_int_equal(found.last.threads[0], 1024);
 }
 
+static struct slri_tuned_place with_driver(int number)
+{
+    struct slri_tuned_place made = place;
+    snprintf(made.driver, sizeof made.driver, "driver %d", number);
+    return made;
+}
+
+static struct slri_tuned_record current;
+
+static void note_current(void *user, const struct slri_tuned_record *record, bool is_current)
+{
+    *(uint32_t *)user += is_current;
+    current = is_current ? *record : current;
+}
+
+// 0: the place has none.
+static uint64_t tuned_ps_at(const struct slri_tuned_place *where)
+{
+    uint32_t count = 0;
+    assert_int_equal(slri_tuned_visit(where, note_current, &count), SLR_OK);
+    assert_true(count <= 1);
+    return count ? current.tuned_ps : 0;
+}
+
+static void keep_with(const struct slri_tuned_place *where, struct slri_tuned_record record, uint64_t tuned_ps)
+{
+    record.tuned_ps = tuned_ps;
+    assert_int_equal(slri_tuned_keep(where, &record), SLR_OK);
+}
+
+static void the_choice_of_another_driver_or_compiler_stays(void **state)
+{
+    (void)state;
+    const struct slri_tuned_record record = make("matmul", 1024);
+    struct slri_tuned_place driver = with_driver(1), compiler = place;
+    snprintf(compiler.compiler, sizeof compiler.compiler, "cc 13");
+    keep_with(&place, record, 5);
+    keep_with(&driver, record, 6);
+    keep_with(&compiler, record, 7);
+    keep_with(&driver, record, 8); // in place of its own
+    assert_int_equal(tuned_ps_at(&place), 5);
+    assert_int_equal(tuned_ps_at(&driver), 8);
+    assert_int_equal(tuned_ps_at(&compiler), 7);
+    assert_int_equal(look(&place).count, 3);
+}
+
+static void of_one_problem_the_newest_four_choices_stay(void **state)
+{
+    (void)state;
+    struct slri_tuned_place where[9];
+    for (int i = 0; i < 9; i++) {
+        where[i] = with_driver(i);
+        keep_with(&where[i], make("matmul", 1024), 10 + (uint64_t)i);
+        if (i == 0)
+            keep_with(&where[i], make("matmul", 2048), 99); // has one choice
+        if (i == 7)
+            keep_with(&where[5], make("matmul", 1024), 50); // new again
+    }
+    assert_int_equal(look(&where[0]).count, 5);
+    for (int i = 0; i < 9; i++)
+        assert_int_equal(tuned_ps_at(&where[i]), i == 0 ? 99 : i == 5 ? 50 : i >= 6 ? 10 + i : 0);
+}
+
 static void write_line(const char *line)
 {
     char path[600];
@@ -202,6 +265,38 @@ static void a_line_of_which_one_byte_has_changed_is_passed_over(void **state)
     free(text);
 }
 
+// As another version of the library has it.
+static void change_version(char *line, size_t bytes)
+{
+    static const char before[] = ", \"check\": \"";
+    char hex[SLRI_HASH_HEX_BYTES], *version = strstr(line, "\"version\": \"") + strlen("\"version\": \"");
+    char *check = strstr(line, before);
+    slri_hash hash;
+    *version = '9';
+    slri_hash_init(&hash);
+    slri_hash_field(&hash, line, (size_t)(check - line));
+    slri_hash_hex(&hash, hex);
+    assert_true(check + strlen(before) + strlen(hex) < line + bytes);
+    memcpy(check + strlen(before), hex, strlen(hex));
+}
+
+static void the_choice_of_another_version_of_the_library_stays(void **state)
+{
+    (void)state;
+    char path[600];
+    size_t bytes;
+    keep_with(&place, make("matmul", 1024), 5);
+    char *text = read_tuned(path, &bytes);
+    change_version(text, bytes);
+    write_tuned(path, text, bytes);
+    free(text);
+    assert_int_equal(look(&place).count, 1);
+    assert_int_equal(look(&place).current, 0);
+    keep_with(&place, make("matmul", 1024), 6);
+    assert_int_equal(look(&place).count, 2);
+    assert_int_equal(tuned_ps_at(&place), 6);
+}
+
 static void zeros_in_the_file_hide_no_other_line(void **state)
 {
     (void)state;
@@ -269,8 +364,11 @@ int main(void)
         CASE(what_is_kept_is_found_as_it_was),
         CASE(another_driver_or_compiler_is_not_current_and_another_device_not_there),
         CASE(a_record_replaces_the_one_for_the_same_problem_only),
+        CASE(the_choice_of_another_driver_or_compiler_stays),
+        CASE(of_one_problem_the_newest_four_choices_stay),
         CASE(a_damaged_line_is_passed_over),
         CASE(a_line_of_which_one_byte_has_changed_is_passed_over),
+        CASE(the_choice_of_another_version_of_the_library_stays),
         CASE(zeros_in_the_file_hide_no_other_line),
         CASE(processes_that_write_at_once_lose_nothing),
         CASE(all_devices_are_visited),

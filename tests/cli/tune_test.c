@@ -139,6 +139,8 @@ static void the_choice_is_kept_and_explained_unless_it_is_discarded(void **state
     says("ls cache | grep -c '^tuned-.*jsonl$'", 0, "1\n");
     says("\"$S\" kernel explain k.cu scale", 0, "    tuned for 256 x 1 x 1 threads on cpu?engine=interpreted (");
     says("\"$S\" kernel explain k.cu scale --json | tr -d ' \\n'", 0, "\"tuned\":[{\"threads\":[256,1,1],");
+    says("\"$S\" kernel explain k.cu scale --json | tr -d ' \\n'", 0, "\"compiler\":\"interpreted\",\"driver\":\"\",");
+    says("\"$S\" kernel explain k.cu scale", 0, "; interpreted): ");
     says("\"$S\" kernel explain k.cu scale -D K=2 --json | tr -d ' \\n'", 0, "\"tuned\":[]"); // another source
 }
 

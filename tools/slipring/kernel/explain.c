@@ -228,9 +228,9 @@ static void show_tuned(void *user, const slr_tuned_entry *entry)
     if (strcmp(entry->kernel, list->kernel) != 0)
         return;
     if (list->to == NULL) {
-        say_out("    tuned for %llu x %llu x %llu threads on %s (%s): ", (unsigned long long)shape->threads[0],
+        say_out("    tuned for %llu x %llu x %llu threads on %s (%s; %s%s%s): ", (unsigned long long)shape->threads[0],
                 (unsigned long long)shape->threads[1], (unsigned long long)shape->threads[2], entry->device,
-                entry->model);
+                entry->model, entry->compiler, *entry->driver != '\0' ? "; " : "", entry->driver);
         if (tuned->is_default)
             say_out("the default %s\n", tuned->metric == SLR_TUNE_ENERGY ? "takes the least energy" : "is the fastest");
         else
@@ -241,12 +241,13 @@ static void show_tuned(void *user, const slr_tuned_entry *entry)
     const double unit = is_energy ? 1e3 : 1; // mJ, or ns
     json_array_append_new(
         list->to,
-        json_pack("{s:[I, I, I], s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:i, s:f, s:f, s:f}", "threads",
+        json_pack("{s:[I, I, I], s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o, s:i, s:f, s:f, s:f}", "threads",
                   (json_int_t)shape->threads[0], (json_int_t)shape->threads[1], (json_int_t)shape->threads[2], "device",
                   kernel_text(entry->device), "model", kernel_text(entry->model), "compiler",
-                  kernel_text(entry->compiler), "default", (int)tuned->is_default, "exact", (int)tuned->is_exact,
-                  "defines", kernel_text(tuned->defines), "block", kernel_three_json(shape->block), "vector_width",
-                  (int)shape->vector_width, is_energy ? "default_mj" : "default_ns", tuned->default_cost / unit,
+                  kernel_text(entry->compiler), "driver", kernel_text(entry->driver), "default", (int)tuned->is_default,
+                  "exact", (int)tuned->is_exact, "defines", kernel_text(tuned->defines), "block",
+                  kernel_three_json(shape->block), "vector_width", (int)shape->vector_width,
+                  is_energy ? "default_mj" : "default_ns", tuned->default_cost / unit,
                   is_energy ? "tuned_mj" : "tuned_ns", tuned->cost / unit, "speedup", tuned->speedup));
 }
 
