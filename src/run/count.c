@@ -29,6 +29,7 @@
 
 struct tally {
     uint64_t instructions, flops, flops64, common_bytes, row_instructions, updates, scattered, barriers;
+    uint64_t divisions, row_divisions;
     uint64_t loaded[PLACES], stored[PLACES];
     bool at_most;
 };
@@ -85,6 +86,7 @@ static struct slri_spread_value binary(const struct frame *frame, const struct s
 {
     struct slri_spread_value a = frame->reg[in->a], b = frame->reg[in->b], out = {0};
     out.known = a.known && b.known && slri_fold_binary(in->op, in->kind, a.bits, b.bits, &out.bits);
+    out.is_constant = out.known && a.is_constant && b.is_constant;
     return out;
 }
 
@@ -93,9 +95,9 @@ static struct slri_spread_value unary(const struct frame *frame, const struct sl
     struct slri_spread_value a = frame->reg[in->a];
     if (!a.known)
         return a;
-    if (in->op == SLRI_OP_CONVERT)
-        return known(slri_fold_convert(frame->function->reg_kind[in->a], in->kind, a.bits));
-    return known(slri_fold_unary(in->op, in->kind, a.bits));
+    a.bits = in->op == SLRI_OP_CONVERT ? slri_fold_convert(frame->function->reg_kind[in->a], in->kind, a.bits)
+                                       : slri_fold_unary(in->op, in->kind, a.bits);
+    return a;
 }
 
 static struct slri_spread_value math(struct frame *frame, const struct slri_instr *in)
@@ -238,6 +240,7 @@ static struct slri_spread_value load(struct frame *frame, const struct slri_inst
 static struct slri_spread_value join_values(struct slri_spread_value a, struct slri_spread_value b)
 {
     a.known = a.known && b.known && a.bits == b.bits;
+    a.is_constant = a.is_constant && b.is_constant && a.known;
     a.step = a.step == b.step ? a.step : 0;
     a.spread = a.spread > b.spread ? a.spread : b.spread;
     return a;
@@ -353,7 +356,7 @@ static void compute(struct frame *frame, const struct slri_instr *in)
     const struct walk *walk = frame->walk;
     switch (in->op) {
     case SLRI_OP_CONST:
-        set(frame, in->dst, known(in->imm));
+        set(frame, in->dst, (struct slri_spread_value){.bits = in->imm, .known = true, .is_constant = true});
         break;
     case SLRI_OP_MOVE:
         set(frame, in->dst, frame->reg[in->a]);
@@ -412,12 +415,22 @@ static void compute(struct frame *frame, const struct slri_instr *in)
     }
 }
 
+static bool divides_by_variable(const struct frame *frame, const struct slri_instr *in)
+{
+    return (in->op == SLRI_OP_DIV || in->op == SLRI_OP_REM) && !slri_kind_is_float(in->kind) &&
+           !frame->reg[in->b].is_constant;
+}
+
 static void count_for_row(struct frame *frame, const struct slri_instr *in, enum slri_spread spread)
 {
     struct tally *tally = &frame->walk->tally;
     tally->row_instructions += spread != SLRI_SPREAD_VARYING;
     tally->updates += spread == SLRI_SPREAD_VARYING && in->dst != SLRI_NO_REG && (in->dst == in->a || in->dst == in->b);
     tally->scattered += slri_spread_scatters(frame->reg, in);
+    if (divides_by_variable(frame, in)) {
+        ++tally->divisions;
+        tally->row_divisions += spread != SLRI_SPREAD_VARYING;
+    }
     if (in->op == SLRI_OP_LOAD && spread == SLRI_SPREAD_SAME && counted_place_of(frame, in->root) < PLACES)
         tally->common_bytes += slri_kind_bytes(in->kind);
 }
@@ -545,6 +558,8 @@ static void count_add(struct tally *sum, const struct tally *one)
     sum->row_instructions += one->row_instructions;
     sum->updates += one->updates;
     sum->scattered += one->scattered;
+    sum->divisions += one->divisions;
+    sum->row_divisions += one->row_divisions;
     sum->barriers += one->barriers;
     sum->flops64 += one->flops64;
     sum->at_most = sum->at_most || one->at_most;
@@ -714,6 +729,8 @@ static void fill(const struct slri_count_launch *launch, const struct tally *sum
     out->row_instructions = scaled(sum->row_instructions, samples, threads);
     out->updates = scaled(sum->updates, samples, threads);
     out->scattered = scaled(sum->scattered, samples, threads);
+    out->divisions = scaled(sum->divisions, samples, threads);
+    out->row_divisions = scaled(sum->row_divisions, samples, threads);
     out->barriers = scaled(sum->barriers, samples, threads);
     out->flops = scaled(sum->flops, samples, threads);
     out->flops64 = scaled(sum->flops64, samples, threads);

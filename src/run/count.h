@@ -49,6 +49,9 @@ struct slri_count {
     uint64_t updates;
     // Accesses by which the threads of a row reach neither one place nor places side by side.
     uint64_t scattered;
+    // Of the instructions, integer divisions and remainders by a value that does not follow from the source's constants
+    // alone; and of these, those whose result is the same in all threads of a row.
+    uint64_t divisions, row_divisions;
     uint64_t barriers;     // that threads come to, by all threads
     uint64_t missed_lines; // accesses that do not find their line in the core's cache; 0 also where that is not known
     struct slri_warp_requests warps; // of all warps, where asked for; 0 also where that is not known

@@ -187,6 +187,27 @@ static void what_the_threads_of_a_row_share_is_counted(void **state)
     assert_int_equal(w.count.instructions - w.count.row_instructions, 2 * 64 * (8 * 2 + 2));
 }
 
+static void divisions_by_what_constants_do_not_give_are_counted(void **state)
+{
+    (void)state;
+    int n = 7;
+    struct work w = begin("__device__ int rest(int a, int b) { return a % b; }\n"
+                          "__global__ void f(const int *x, int *y, int n) {\n"
+                          "    int i = threadIdx.x, sum = 0;\n"
+                          "    float ratio = (float)i / (float)n;\n" // is none of integers
+                          "    for (int k = 1; k < 5; k++) sum += i % 64 + rest(i, 37) + i / (k * 2 - 1);\n"
+                          "    for (int k = 1; k < 5; k++) sum += i / (k * n) + blockIdx.x % n;\n"
+                          "    y[i] = sum + x[i] % x[n] + rest(i, n) + (int)ratio;\n"
+                          "}\n",
+                          2, 64);
+    GIVE(&w, buffer, 4096);
+    GIVE(&w, buffer, 4096);
+    GIVE(&w, &n, 4);
+    count(&w);
+    assert_int_equal(w.count.divisions, 2 * 64 * (4 * 2 + 2));
+    assert_int_equal(w.count.row_divisions, 2 * 64 * 4); // of the block's number
+}
+
 static void loads_of_one_place_by_a_row_and_barriers_are_counted(void **state)
 {
     (void)state;
@@ -547,6 +568,7 @@ int main(void)
         cmocka_unit_test(of_two_long_threads_one_is_in_the_second_half_of_the_grid),
         cmocka_unit_test(loops_run_as_often_as_the_launchs_numbers_say),
         cmocka_unit_test(what_the_threads_of_a_row_share_is_counted),
+        cmocka_unit_test(divisions_by_what_constants_do_not_give_are_counted),
         cmocka_unit_test(loads_of_one_place_by_a_row_and_barriers_are_counted),
         cmocka_unit_test(loads_from_a_struct_that_is_given_by_value_are_no_accesses),
         cmocka_unit_test(a_branch_on_memory_counts_both_ways),

@@ -14,6 +14,7 @@ enum slri_spread {
 struct slri_spread_value {
     uint64_t bits; // of the thread that is walked
     bool known;
+    bool is_constant; // follows from the source alone: compilers that unroll loops divide by it without a division
     enum slri_spread spread;
     int64_t step; // of one that is SLRI_SPREAD_LINEAR; 0: not known
 };

@@ -25,13 +25,15 @@ static double cost_of_width(uint32_t width)
     return width == 1 ? 3 : width == 4 ? 1.3 : 1;
 }
 
-// A scattered access is one for each lane.
+// A scattered access is one for each lane, and so is a division of integers: x86 and Arm's NEON have none of vectors.
 static double cost_in_vectors(const struct slri_tuner_launch *launch, const struct slri_count *count, double lanes)
 {
     double of_row = fmin(1, row_cost * lanes / launch->shape.block[0]);
     double of_threads = (double)(count->instructions - count->row_instructions);
+    double divisions =
+        (double)(count->divisions - count->row_divisions) * lanes + (double)count->row_divisions * of_row;
     return of_threads + (double)count->row_instructions * of_row + (double)count->updates * update_cost +
-           (double)count->scattered * lanes;
+           (double)count->scattered * lanes + divisions * SLRI_TUNER_DIVISION_COST;
 }
 
 static double cost_of_instructions(const struct slri_tuner *tuner, const struct slri_tuner_launch *launch,
@@ -40,7 +42,7 @@ static double cost_of_instructions(const struct slri_tuner *tuner, const struct 
     const struct slri_facts *facts = &tuner->kernel->program->device->facts;
     return facts->device_class == SLR_DEVICE_CPU && facts->limits.lanes > 1 && !tuner->scatters
                ? cost_in_vectors(launch, count, facts->limits.lanes)
-               : (double)count->instructions;
+               : (double)count->instructions + (double)count->divisions * SLRI_TUNER_DIVISION_COST;
 }
 
 static double cost_of_launch(const struct slri_tuner *tuner, const struct slri_tuner_launch *launch,

@@ -194,6 +194,30 @@ static void a_scattered_access_costs_one_for_each_lane(void **state)
     }
 }
 
+// With K = 8 a loop divides by n, else it multiplies by n: as many instructions.
+static const char dividing[] = FOUR "#pragma slipring block f = 64\n"
+                                    "#if K == 8\n#define BY %\n#else\n#define BY *\n#endif\n"
+                                    "__global__ void f(const float *x, float *y, int n)\n"
+                                    "{ int i = threadIdx.x, s = 0; for (int k = 0; k < 10; k++) s += i BY n;\n"
+                                    "  y[i] = s; }\n";
+
+static void a_division_costs_what_it_takes_and_on_lanes_once_for_each(void **state)
+{
+    (void)state;
+    static const char *const devices[] = {"cpu", "cpu?engine=interpreted"};
+    EACH_HERE(i, devices)
+    {
+        double predicted[9] = {0};
+        predict_in(devices[i], dividing, 64, slr_arg_signed(7), 64 * 4, predicted);
+        assert_true(predicted[2] > 0 && predicted[2] == predicted[4]);
+        // On lanes, products grow evenly along a row, and quotients do not: these and their sum are no longer of a row.
+        const double lanes = lanes_of(devices[i]), found = predicted[8] - predicted[2];
+        const double of_sums = lanes > 1 ? 64 * 10 * (2 + 4) : 0, least = 20 * 64 * 10 * fmax(1, lanes);
+        if (!(found > 0.99 * least && found < 1.01 * least + of_sums))
+            fail_msg("%s: %g more, not %g", devices[i], found, least);
+    }
+}
+
 static void what_is_the_same_for_a_row_costs_once_where_threads_are_lanes(void **state)
 {
     (void)state;
@@ -261,6 +285,7 @@ static void sectors_banks_and_turns_cost_on_a_gpu(void **state)
         slr_device_close(device);
         assert_true(extra_on(&gpus[i], sectors, 64, slr_arg_signed(9)) > 0);
         assert_true(extra_on(&gpus[i], banks, 64, slr_arg_signed(33)) > 0);
+        assert_true(extra_on(&gpus[i], dividing, 64, slr_arg_signed(7)) > 0);
         // As many blocks as fill each multiprocessor of an H100.
         assert_true(extra_on(&gpus[i], turns, 64 * 132 * 24, slr_arg_signed(1)) > 0);
     }
@@ -275,6 +300,7 @@ int main(void)
         CASE(blocks_beyond_the_cores_take_turns),
         CASE(lines_that_a_core_lacks_cost_where_it_runs_threads_one_after_the_other),
         CASE(a_scattered_access_costs_one_for_each_lane),
+        CASE(a_division_costs_what_it_takes_and_on_lanes_once_for_each),
         CASE(what_is_the_same_for_a_row_costs_once_where_threads_are_lanes),
         CASE(threads_are_counted_each_where_the_default_scatters),
         CASE(sectors_banks_and_turns_cost_on_a_gpu),

@@ -57,7 +57,8 @@ double slri_tuner_cost_in_warps(const struct slri_tuner *tuner, const struct slr
     const struct slri_warp_requests *asked = &count->warps;
     if (w.resident == 0)
         return INFINITY;
-    const double steps = (double)count->instructions / threads; // a lane that is not there takes its time, too
+    const double instructions = (double)count->instructions + (double)count->divisions * SLRI_TUNER_DIVISION_COST;
+    const double steps = instructions / threads; // a lane that is not there takes its time, too
     const double requests = (double)asked->requests / w.all, shared = (double)asked->shared_requests / w.all;
     const double busy = steps * instruction_cycles + (double)asked->sectors / w.all * sector_cycles +
                         (double)asked->passes / w.all * pass_cycles + (double)asked->updates / w.all * update_cycles;
