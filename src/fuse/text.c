@@ -184,7 +184,9 @@ static void write_tree(struct writing *w, slr_op op, slr_scalar type, const char
 
 static void write_block_head(struct writing *w, slr_scalar type)
 {
-    slri_text_printf(w->out, "    __shared__ %s part[%d];\n    const unsigned t = threadIdx.x;\n",
+    slri_text_printf(w->out,
+                     "    __shared__ %s part[%d];\n    const unsigned t = threadIdx.x;\n"
+                     "    if (n < 0)\n        n = 0;\n", // indices are unsigned below
                      slri_scalar_spelling(type), SLRI_OPS_THREADS);
 }
 

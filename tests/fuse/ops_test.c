@@ -234,7 +234,7 @@ static void ends_of_nothing_and_of_no_numbers_are_what_they_begin_with(void **st
         slr_kernel *kernel;
         must(slr_fuse(device, &desc, &kernel, NULL));
         must(slr_buffer_write(x, 0, &in[k != 0], 4));
-        for (int n = 0; n < 2; ++n) {
+        for (int n = -1; n < 2; ++n) {
             float out;
             must(SLR_LAUNCH(stream, kernel, SLR_GRID(3, 2, 0), x, partial, ticket, result, n));
             must(slr_stream_finish(stream, LONG));
