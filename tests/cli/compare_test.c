@@ -97,6 +97,14 @@ static void page_never_replaces_a_file_that_is_compared(void **state)
     says("$S bench compare old.json absent.json --html page2.html 2>&1; ls page2.html", 2, "absent.json");
 }
 
+static void better_is_less_or_more(void **state)
+{
+    (void)state;
+    write_rate("old.json", 1e9);
+    says("sed s/more/sideways/ old.json > odd.json; $S bench compare old.json odd.json 2>&1", 2,
+         "'odd.json': \"better\" of row 'vector_add' is \"sideways\"");
+}
+
 static void a_hint_asks_for_three_runs(void **state)
 {
     (void)state;
@@ -283,6 +291,7 @@ int main(void)
         cmocka_unit_test(one_figure_is_compared_exactly),
         cmocka_unit_test(a_slower_program_is_found_whatever_the_machine_does),
         cmocka_unit_test(page_never_replaces_a_file_that_is_compared),
+        cmocka_unit_test(better_is_less_or_more),
         cmocka_unit_test(a_hint_asks_for_three_runs),
         cmocka_unit_test(scatter_is_not_decided_and_fails_nothing),
         cmocka_unit_test(runs_of_a_file_are_samples),

@@ -103,6 +103,9 @@ static int note_row(compare *compare, const char *path, const json_t *run, const
 {
     const char *device = text_of(run, "device"), *description = text_of(run, "description");
     const char *better = text_of(object, "better");
+    if (*better != '\0' && strcmp(better, "less") != 0 && strcmp(better, "more") != 0)
+        return say_usage("'%s': \"better\" of row '%s' is \"%s\"; expected \"less\" or \"more\"", path,
+                         text_of(object, "name"), better);
     for (size_t i = 0; i < compare->row_count; i++) {
         const compare_row *row = &compare->rows[i];
         if (!is_row(row, run, object))
