@@ -98,7 +98,7 @@ static handle build(const char *name, const char *text, bool c11)
 static uint32_t build_entries(const char *path, const char *text, bool c11)
 {
     struct slri_module *module = compile(path, text);
-    struct slri_opencl_options options = {.c11_atomics = c11};
+    struct slri_opencl_options options = {.c11_atomics = c11, .loops_over_threads = true};
     uint32_t failed = 0;
     for (uint32_t i = 0; i < module->entries; i++) {
         struct slri_text emitted = SLRI_TEXT_INIT;
@@ -196,7 +196,7 @@ static bool run_opencl(const kernel_case *what, void **memory)
 {
     struct slri_module *module = compile(what->name, what->source);
     slr_shape shape = kernel_case_shape(what, what->small);
-    struct slri_opencl_options options = {.block = shape.block};
+    struct slri_opencl_options options = {.loops_over_threads = true, .block = shape.block};
     struct slri_text text = SLRI_TEXT_INIT;
     slr_status status = slri_emit_opencl(module, NULL, &options, &text);
     if (status == SLR_UNSUPPORTED) {

@@ -47,6 +47,7 @@ struct slri_dialect {
     void (*math)(struct slri_d_emitter *e, const struct slri_instr *in);
     void (*warp)(struct slri_d_emitter *e, const struct slri_instr *in);
     void (*mask)(struct slri_d_emitter *e, const struct slri_instr *in);       // of a warp's function; NULL: as it says
+    void (*branch)(struct slri_d_emitter *e, const struct slri_instr *in);     // what stands before an IF; or NULL
     void (*entry)(struct slri_d_emitter *e, const struct slri_entry *entry);   // up to its {, and what it declares
     void (*wrapper)(struct slri_d_emitter *e, const struct slri_entry *entry); // behind it; or NULL
     bool pays_ahead;                                                           // has SLRI_PAYS

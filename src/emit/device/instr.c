@@ -359,6 +359,8 @@ static void put_expression(struct slri_d_emitter *e, const struct slri_instr *in
 
 static void put_if(struct slri_d_emitter *e, const struct slri_instr *in)
 {
+    if (e->dialect->branch)
+        e->dialect->branch(e, in);
     slri_d_spell(e, in, "if ($a) {");
     e->c.depth++;
     slri_d_block(e, in->body[0]);

@@ -6,6 +6,7 @@
 #include "emit/device/spaces.h"
 #include "emit/opencl/check.h"
 #include "emit/opencl/level.h"
+#include "emit/opencl/whole.h"
 #include "ir/ir_names.h"
 #include "ir/matrix.h"
 
@@ -203,6 +204,7 @@ static const struct slri_dialect opencl = {
     .reserved = reserved,
     .extra = put_extra,
     .body = slri_opencl_level_body,
+    .branch = slri_opencl_put_whole,
     .mask = put_mask,
     .warp = put_warp,
     .entry = put_entry,

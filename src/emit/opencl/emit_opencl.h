@@ -46,7 +46,8 @@ struct slri_opencl_options {
     bool c11_atomics; // OpenCL 3.0's atomic_*_explicit; false: 1.2's, volatile and fences
     bool has_clock;   // the compiler has a counter that is the host's: what CLOCK reads (hal/opencl/device/cl_clock.h)
     bool svm_scope;   // memory_scope_all_svm_devices is known; false: the system is taken for the device
-    const uint32_t *block; // NULL, or the shape of all launches: reqd_work_group_size
+    bool loops_over_threads; // the device runs the threads of a group in a loop (whole.h)
+    const uint32_t *block;   // NULL, or the shape of all launches: reqd_work_group_size
 };
 
 // Appends the file: of one entry, or of all of the module's where `entry` is NULL. `#line` maps every statement to

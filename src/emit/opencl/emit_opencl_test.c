@@ -185,9 +185,50 @@ static void only_a_counted_loop_of_a_handler_pays_its_fuel_at_once(void **state)
     }
 }
 
+static void work_of_whole_groups_is_written_apart_where_nothing_may_differ(void **state)
+{
+    (void)state;
+#define INDEX "int i = blockIdx.x * blockDim.x + threadIdx.x; "
+    static const struct {
+        const char *body;
+        bool is_apart;
+    } cases[] = {{INDEX "if (i < n) p[i] = 1;", true},
+                 {INDEX "if (i < 77) p[i] = 1; else p[0] = 2;", true},
+                 {INDEX "if (i < n) for (int k = 0; k < 9; ++k) p[i] += k;", true},
+                 {"unsigned i = threadIdx.x + blockIdx.x * blockDim.x; if (i < (unsigned)n) p[i] = 1;", true},
+                 {"const unsigned b = blockIdx.x * 8u; if (b + threadIdx.x < m) p[b + threadIdx.x] = 1;", true},
+                 {INDEX "int in = i < n; n *= 2; if (in) p[i] = 1;", false},
+                 {INDEX "i += 1; if (i < n) p[i] = 1;", false},
+                 {INDEX "if (i <= n) p[i] = 1;", false},
+                 {INDEX "if (i < n) { MANY MANY MANY MANY }", false},
+                 {INDEX "for (int k = 0; k < 4; ++k) if (i < n) p[i] = k;", false},
+                 {"int i = (int)blockIdx.x * 8 + (int)threadIdx.x; if (i < n) p[i] = 1;", false},
+                 {"int i = blockIdx.y * blockDim.y + threadIdx.y; if (i < n) p[i] = 1;", false},
+                 {"if (threadIdx.x < n) p[0] = 1;", false}};
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        const struct slri_opencl_options options = {.loops_over_threads = i % 2 == 0};
+        char source[400];
+        snprintf(source, sizeof source,
+                 "#define MANY p[i] += 1; p[i] += 2; p[i] += 3; p[i] += 4; p[i] += 5; p[i] += 6;\n"
+                 "__global__ void k(int *p, int n, unsigned m)\n{\n    %s\n}\n",
+                 cases[i / 2].body);
+        struct slri_module *module = compile("k.cu", source);
+        struct slri_text out = SLRI_TEXT_INIT;
+        assert_int_equal(slri_emit_opencl(module, NULL, &options, &out), SLR_OK);
+        const char *kernel = strstr(slri_text_view(&out), "void slrk_k(");
+        const bool is_apart = strstr(kernel, " + (long)get_local_size(0) <= (long)") != NULL;
+        if (is_apart != (cases[i / 2].is_apart && options.loops_over_threads))
+            fail_msg("%s: %s", cases[i / 2].body, kernel);
+        slri_text_free(&out);
+        slri_module_destroy(module);
+    }
+#undef INDEX
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(work_of_whole_groups_is_written_apart_where_nothing_may_differ),
         cmocka_unit_test(only_a_counted_loop_of_a_handler_pays_its_fuel_at_once),
         cmocka_unit_test(every_file_is_emitted_or_refused_with_a_place),
         cmocka_unit_test(arguments_come_in_the_order_of_the_header),

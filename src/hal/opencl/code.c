@@ -84,6 +84,7 @@ slr_status slri_cl_code_write(void *device, struct slri_code_text *text)
     const struct slri_opencl_options words = {.warps = warps_of_text(opencl, text),
                                               .c11_atomics = opencl->facts.opencl >= 300,
                                               .has_clock = text->is_batched && slri_cl_has_clock(opencl),
+                                              .loops_over_threads = opencl->facts.device_class == SLR_DEVICE_SOFTWARE,
                                               .block = text->is_batched ? text->shape.block : NULL};
     return slri_emit_opencl(text->module, text->entry, &words, &text->text);
 }
