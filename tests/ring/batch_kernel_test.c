@@ -44,6 +44,8 @@ static const char source[] =
     "    for (unsigned i = 0; i < in->value; i++) out.value += i % 7u;\n"
     "    ring_reply(&out);\n"
     "}\n"
+    "__ring__ void rest_of_variable(const struct task *in)\n"
+    "{ unsigned by = 7u; struct task out = {in->value % by, by}; ring_reply(&out); }\n"
     "__ring__ void twice(const struct task *in) { struct task out = {in->value * 2u, in->port}; ring_reply(&out); }\n";
 
 struct answer {
@@ -202,14 +204,14 @@ static void replies_are_those_to_the_messages_that_the_handler_names(void **stat
     }
 }
 
-static void loop_divides_by_a_literal(void **state)
+static void handler_divides_by_a_literal(void **state)
 {
     (void)state;
-    static const char *const handlers[] = {"rests", "sum_of_rests"};
-    for (size_t e = 0; e < 4; ++e) {
+    static const char *const handlers[] = {"rests", "sum_of_rests", "rest_of_variable"};
+    for (size_t e = 0; e < 6; ++e) {
         struct world w;
-        open_world(&w, engines[e / 2]);
-        slr_ring_desc desc = describe(&w, handlers[e % 2]);
+        open_world(&w, engines[e / 3]);
+        slr_ring_desc desc = describe(&w, handlers[e % 3]);
         desc.max_batch = 100;
         slr_ring *ring = launch_ring(w.device, &desc);
         slr_port *port = open_port(w.device);
@@ -219,7 +221,7 @@ static void loop_divides_by_a_literal(void **state)
         for (uint32_t i = 0, sum = 0; i < 200; sum += i % 7, ++i) {
             uint32_t value;
             must(receive_value(port, &value, LONG));
-            assert_int_equal(value, e % 2 ? sum : i % 7);
+            assert_int_equal(value, e % 3 == 1 ? sum : i % 7);
         }
         slr_port_close(port);
         slr_ring_destroy(ring);
@@ -389,7 +391,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batches_leave_what_messages_leave_one_by_one),
         cmocka_unit_test(replies_are_those_to_the_messages_that_the_handler_names),
-        cmocka_unit_test(loop_divides_by_a_literal),
+        cmocka_unit_test(handler_divides_by_a_literal),
         cmocka_unit_test(each_sender_receives_the_replies_to_its_own_messages),
         cmocka_unit_test(fault_fails_its_call_and_no_other),
         cmocka_unit_test(policy_is_applied_behind_the_call_that_faulted),

@@ -168,12 +168,14 @@ static void check_index(struct slri_lowering *l, const struct slri_instr *in)
     go_on(l, check(l, bad, SLRI_FAULT_INDEX, in->a));
 }
 
-// Of an integer's division. Leaves a note in it that its divisor is not zero. A loop that pays at its begin is written
-// twice, so that two instructions set a literal's register there: an emitter sees no literal in it.
+// Of an integer's division. Leaves a note in it that its divisor is not zero. An emitter sees no literal in a variable
+// that keeps its first value; nor in a loop that pays at its begin, where two instructions set a literal's register, as
+// it is written twice.
 static void check_divisor(struct slri_lowering *l, struct slri_instr *in)
 {
     if (slri_lower_is_literal(l, in->b, 1, INT32_MAX)) {
-        in->imm = l->paying == SLRI_PAY_EACH ? 0 : SLRI_DIVISOR_IS_NOT_ZERO;
+        const bool is_seen = l->paying == SLRI_PAY_EACH && !l->source->reg_name[in->b];
+        in->imm = is_seen ? 0 : SLRI_DIVISOR_IS_NOT_ZERO;
         return;
     }
     slri_reg zero = slri_lower_const(l, in->kind, 0), is_zero = slri_lower_op(l, SLRI_OP_EQ, in->kind, in->b, zero);
