@@ -186,8 +186,8 @@ static void write_block_head(struct writing *w, slr_scalar type)
 {
     slri_text_printf(w->out,
                      "    __shared__ %s part[%d];\n    const unsigned t = threadIdx.x;\n"
-                     "    if (n < 0)\n        n = 0;\n", // indices are unsigned below
-                     slri_scalar_spelling(type), SLRI_OPS_THREADS);
+                     "    if (n < 0%s)\n        n = 0;\n", // indices are unsigned below
+                     slri_scalar_spelling(type), SLRI_OPS_THREADS, w->ops->has_columns ? " || columns < 0" : "");
 }
 
 // Each block writes its own part; the last block to do so combines the parts in the order of the blocks.

@@ -270,6 +270,8 @@ static void soft_max_of_each_row_has_the_sum_1_and_the_order_of_its_values(void 
     assert_true(out[0] < out[1] && out[1] < out[2]);
     assert_true(out[0] + out[1] + out[2] > 0.9999f && out[0] + out[1] + out[2] < 1.0001f);
     assert_true(out[3] == out[4] && out[4] == out[5] && out[3] > 0.3333f && out[3] < 0.3334f);
+    must(SLR_LAUNCH(stream, kernel, SLR_GRID(2, 32, 0), in, 1.0f, result, 6, -3)); // no rows, and no access outside
+    must(slr_stream_finish(stream, LONG));
     slr_buffer_destroy(in);
     slr_buffer_destroy(result);
     slr_kernel_destroy(kernel);
