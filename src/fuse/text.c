@@ -78,7 +78,8 @@ static void write_element(struct writing *w, const char *indent, char value[NAME
 // ---- the frame -----------------------------------------------------------------------------------------------------
 
 // Whether the input has as many elements as `out` in a square matrix, but other threads read an element of it than the
-// one that writes this element of `out`. `__restrict__` makes a launch refuse one buffer for both.
+// one that writes this element of `out`. `__restrict__` makes a launch refuse one buffer for both. `out` has none,
+// as it may replace other inputs.
 static bool is_across(const struct slri_ops *ops, uint32_t input)
 {
     const struct slri_ops_step *end = end_of(ops);
@@ -92,14 +93,12 @@ static bool is_across(const struct slri_ops *ops, uint32_t input)
 static void write_parameters(struct writing *w)
 {
     const struct slri_ops *ops = w->ops;
-    bool is_any_across = false;
     for (uint32_t i = 0; i < ops->inputs; ++i) {
         const char *type = slri_scalar_spelling(ops->input[i].type);
         if (ops->input[i].extent == SLR_NUMBER)
             slri_text_printf(w->out, "%s in%u, ", type, i);
         else
             slri_text_printf(w->out, "const %s *%sin%u, ", type, is_across(ops, i) ? "__restrict__ " : "", i);
-        is_any_across = is_any_across || is_across(ops, i);
     }
     for (uint32_t i = 0; i + 1 < ops->steps; ++i)
         if (ops->step[i].is_kept)
@@ -107,8 +106,7 @@ static void write_parameters(struct writing *w)
     const char *type = slri_scalar_spelling(last_of(ops)->type);
     if (end_of(ops) && end_of(ops)->axis == SLR_ALL)
         slri_text_printf(w->out, "%s *partial, unsigned *ticket, ", type);
-    slri_text_printf(w->out, "%s *%sout, int n%s)\n{\n", type, is_any_across ? "__restrict__ " : "",
-                     ops->has_columns ? ", int columns" : "");
+    slri_text_printf(w->out, "%s *out, int n%s)\n{\n", type, ops->has_columns ? ", int columns" : "");
 }
 
 static void write_head(struct writing *w)

@@ -212,6 +212,27 @@ static void result_never_replaces_an_input_that_other_threads_still_read(void **
         }
         slr_kernel_destroy(kernel);
     }
+    // Beside an input across it, the result still replaces one that is not.
+    const slr_fusion_step steps[] = {{.op = SLR_OP_ADD}, {.op = SLR_OP_ADD}, {.op = SLR_OP_SUM, .axis = SLR_ALONG_ROW}};
+    const slr_fusion_input inputs[] = {{0}, {.extent = SLR_EACH_COLUMN}, {.extent = SLR_EACH_ROW}};
+    slr_fusion_desc desc = SLR_FUSION_DESC_INIT;
+    slr_kernel *kernel;
+    desc.steps = steps;
+    desc.op_count = 3;
+    desc.inputs = inputs;
+    desc.input_count = 3;
+    must(slr_fuse(device, &desc, &kernel, NULL));
+    slr_buffer *columns = make_buffer(device, w, sizeof w);
+    must(slr_buffer_write(both, 0, w, sizeof w));
+    refuses(SLR_LAUNCH(stream, kernel, SLR_GRID(2, 2, 0), in, both, columns, both, SIDE * SIDE, SIDE), INVALID, "in1");
+    must(SLR_LAUNCH(stream, kernel, SLR_GRID(2, 2, 0), in, columns, both, both, SIDE * SIDE, SIDE));
+    must(slr_stream_finish(stream, LONG));
+    float out[SIDE];
+    must(slr_buffer_read(both, 0, out, sizeof out));
+    for (int i = 0; i < SIDE; ++i)
+        assert_true(out[i] == SIDE * w[i] + 10 + (float)(i == 0));
+    slr_kernel_destroy(kernel);
+    slr_buffer_destroy(columns);
     slr_buffer_destroy(in);
     slr_buffer_destroy(both);
     slr_stream_destroy(stream);
