@@ -394,6 +394,16 @@ static slr_status read_old(const slri_folder *folder, const char *name, each_lin
     return status == SLR_NOT_FOUND || status == SLR_INVALID ? SLR_OK : status; // one that is too long begins anew
 }
 
+// A file that is too long would not be read, and the next writer would begin anew: its first lines, the oldest, go.
+static slr_status write_newest(const slri_folder *folder, const char *name, const slri_text *lines)
+{
+    const char *text = slri_text_view(lines);
+    size_t begin = lines->length > FILE_BYTES ? lines->length - FILE_BYTES : 0;
+    while (begin > 0 && text[begin - 1] != '\n')
+        ++begin;
+    return slri_folder_write(folder, name, text + begin, lines->length - begin);
+}
+
 // With the lock.
 static slr_status write_anew(const slri_folder *folder, const char *name, const struct slri_tuned_place *place,
                              const struct slri_tuned_record *record)
@@ -405,7 +415,7 @@ static slr_status write_anew(const slri_folder *folder, const char *name, const 
     if (status == SLR_OK && rewrite.text.out_of_memory)
         status = SLRI_FAIL(NO_MEMORY, "no memory to keep what was tuned");
     if (status == SLR_OK)
-        status = slri_folder_write(folder, name, slri_text_view(&rewrite.text), rewrite.text.length);
+        status = write_newest(folder, name, &rewrite.text);
     slri_text_free(&rewrite.text);
     return status;
 }

@@ -55,8 +55,8 @@ slr_status slri_tuned_visit_all(void (*visit)(void *user, const struct slri_tune
                                 void *user);
 
 // Adds the record, in place of one for the same source, kernel and threads that has the same compiler, driver and
-// version. Of others for the same three, the newest three stay. Errors: NOT_FOUND (no folder), SYSTEM, TIMEOUT (another
-// process holds the file for 10 s), NO_MEMORY.
+// version. Of others for the same three, the newest three stay; of all, the newest 8 MiB. Errors: NOT_FOUND (no
+// folder), SYSTEM, TIMEOUT (another process holds the file for 10 s), NO_MEMORY.
 slr_status slri_tuned_keep(const struct slri_tuned_place *place, const struct slri_tuned_record *record);
 
 #endif

@@ -297,6 +297,46 @@ static void the_choice_of_another_version_of_the_library_stays(void **state)
     assert_int_equal(tuned_ps_at(&place), 6);
 }
 
+struct full {
+    uint32_t oldest, fillers, newest;
+};
+
+static void note_full(void *user, const struct slri_tuned_record *record, bool is_current)
+{
+    struct full *full = user;
+    (void)is_current;
+    full->oldest += strcmp(record->kernel, "oldest") == 0;
+    full->fillers += strcmp(record->kernel, "filler") == 0;
+    full->newest += strcmp(record->kernel, "newest") == 0;
+}
+
+// Else the file would be too long to be read, and the next choice would replace it.
+static void of_a_full_file_the_oldest_lines_go(void **state)
+{
+    (void)state;
+    enum { LIMIT = 8 << 20 };
+    char path[600];
+    size_t bytes;
+    keep_with(&place, make("oldest", 1), 1);
+    keep_with(&place, make("filler", 1), 1);
+    char *text = read_tuned(path, &bytes);
+    const char *filler = strchr(text, '\n') + 1;
+    const uint32_t fillers = (uint32_t)((LIMIT - bytes) / strlen(filler));
+    FILE *file = fopen(path, "ab");
+    for (uint32_t i = 0; i < fillers; i++)
+        fputs(filler, file);
+    fclose(file);
+    free(text);
+    for (uint32_t i = 1; i <= 2; i++) {
+        struct full full = {0};
+        keep_with(&place, make("newest", i), 1);
+        assert_int_equal(slri_tuned_visit(&place, note_full, &full), SLR_OK);
+        assert_int_equal(full.oldest, 0);
+        assert_int_equal(full.newest, i);
+        assert_true(full.fillers >= fillers - 2);
+    }
+}
+
 static void zeros_in_the_file_hide_no_other_line(void **state)
 {
     (void)state;
@@ -369,6 +409,7 @@ int main(void)
         CASE(a_damaged_line_is_passed_over),
         CASE(a_line_of_which_one_byte_has_changed_is_passed_over),
         CASE(the_choice_of_another_version_of_the_library_stays),
+        CASE(of_a_full_file_the_oldest_lines_go),
         CASE(zeros_in_the_file_hide_no_other_line),
         CASE(processes_that_write_at_once_lose_nothing),
         CASE(all_devices_are_visited),
