@@ -305,11 +305,13 @@ static slr_status measure_in_turn(struct slri_tuner *tuner, const struct slri_tu
 }
 
 // The next candidates are measured beside the fastest one. If that was only lucky, all of them seem as much too fast,
-// and the next fastest one still more. So whichever seems faster is measured again, and the slower time counts.
+// and the next fastest one still more. So whichever seems faster is measured again, and the slower time counts. The
+// last one is not: no other is measured beside it, and the time left is the contest's.
 static slr_status measure(struct slri_tuner *tuner, const struct slri_tuner_launch *launch, double *cost)
 {
     SLRI_TRY(measure_in_turn(tuner, launch, cost));
-    if (!tuner->reference.kernel || *cost >= tuner->reference_cost)
+    if (!tuner->reference.kernel || *cost >= tuner->reference_cost ||
+        slri_tuner_has_spent(tuner, SLRI_TUNER_SEARCH_SHARE))
         return SLR_OK;
     const double first = *cost;
     SLRI_TRY(measure_in_turn(tuner, launch, cost));

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPEATS = 5, ENERGY_REPEATS = 2, LEAST_SAMPLES = 15, TAIL_SAMPLES = 100, SEARCH_SHARE = 80, ALL_FLAGS = 31 };
+enum { REPEATS = 5, ENERGY_REPEATS = 2, LEAST_SAMPLES = 15, TAIL_SAMPLES = 100, ALL_FLAGS = 31 };
 static const uint64_t default_budget_ns = 60000000000u,
                       energy_budget_ns = 600000000000u; // a sample takes 0.5 s or more
 
@@ -26,7 +26,7 @@ bool slri_tuner_has_spent(const struct slri_tuner *tuner, uint32_t percent)
 static bool is_search_over(void *user)
 {
     const struct slri_tuner *tuner = user;
-    return tuner->varies || slri_tuner_has_spent(tuner, SEARCH_SHARE); // the rest is the contest's
+    return tuner->varies || slri_tuner_has_spent(tuner, SLRI_TUNER_SEARCH_SHARE); // the rest is the contest's
 }
 
 static bool is_contest_over(void *user)

@@ -14,6 +14,7 @@
 #define SLRI_TUNER_BLOCKS 24u
 #define SLRI_TUNER_VARIANTS 64u
 #define SLRI_TUNER_WHY_BYTES 256
+#define SLRI_TUNER_SEARCH_SHARE 80u // of the budget of time, in percent
 // Instructions that an integer division or remainder costs more, by a value that compilers do not know. On NVIDIA's
 // GPUs it is up to 20 of them (CUDA C++ Programming Guide, Integer Arithmetic). On x86 32 bits take 10 to 26 cycles (A.
 // Fog, Instruction tables).

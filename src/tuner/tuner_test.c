@@ -5,6 +5,7 @@
 #include "device/device.h"
 
 #include <math.h>
+#include <time.h>
 
 static const char *const compiled[] = {"cpu?threads=2", "opencl:0", "cuda:0"};
 
@@ -150,6 +151,19 @@ static slr_status meter_of_luck(void *user, slr_stream *stream, slr_kernel *kern
     return SLR_OK;
 }
 
+// The second candidate is faster, and the search's time ends while its first sample is taken.
+static slr_status meter_of_the_last(void *user, slr_stream *stream, slr_kernel *kernel,
+                                    const slr_tune_candidate *candidate, double *cost)
+{
+    struct bench *b = user;
+    (void)stream;
+    (void)kernel;
+    *cost = candidate->evaluation == 2 ? 5 : 10;
+    if (candidate->evaluation == 2 && b->told == 1 && ++b->samples == 1)
+        nanosleep(&(struct timespec){.tv_nsec = 900000000}, NULL);
+    return SLR_OK;
+}
+
 // K names a candidate; the number with which it was tried is the same each time that it is measured.
 static slr_status meter_of_numbers(void *user, slr_stream *stream, slr_kernel *kernel,
                                    const slr_tune_candidate *candidate, double *cost)
@@ -274,6 +288,20 @@ static void luck_does_not_add_up_from_candidate_to_candidate(void **state)
     assert_int_equal(b.told, 8);
     assert_true(b.cost == 10);
     assert_int_equal(b.tuned.is_default, 1);
+    end(&b);
+}
+
+// Else the contest would have less of the time: the default would stay.
+static void the_last_candidate_is_not_measured_twice(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, TUNED "y[i] = x[i] * K / K; }\n", 0, meter_of_the_last);
+    b.desc.repeats = 1;
+    b.desc.budget_ns = 1000000000;
+    must(slr_tune(b.kernel, &b.problem, 1, &b.desc, &b.tuned));
+    assert_true(b.told <= 2);
+    assert_true(b.samples <= 2); // none where the machine needs so long for the first candidate
     end(&b);
 }
 
@@ -477,6 +505,7 @@ int main(void)
         CASE(one_lucky_sample_is_not_taken_for_the_cost),
         CASE(slow_samples_in_between_fall_on_candidate_and_reference_alike),
         CASE(luck_does_not_add_up_from_candidate_to_candidate),
+        CASE(the_last_candidate_is_not_measured_twice),
         CASE(the_same_seed_gives_the_same_search),
         CASE(short_branches_without_a_jump_are_tried_and_used),
         CASE(short_branches_without_a_jump_give_the_same_on_every_device),
