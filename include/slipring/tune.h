@@ -125,7 +125,7 @@ typedef struct slr_tune_desc {
     uint64_t seed;      ///< seed of all random choices
     /// Samples of each candidate before the tuner drops the slower half; default: 5, and 2 with SLR_TUNE_ENERGY. While
     /// the search tries a candidate, it takes up to four times as many if the two smallest samples differ by more than
-    /// 3 %.
+    /// 3 %. If the candidate seems the fastest one so far, the tuner takes as many again.
     uint32_t repeats;
     uint32_t flags; ///< slr_tune_flag values, combined with |
     /// `tolerance` says how much a candidate's result may differ from the default launch's result, relative to the
