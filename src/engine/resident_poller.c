@@ -55,8 +55,11 @@ static void poll(void *arg)
 {
     struct slri_residents *residents = arg;
     is_poller = true;
-    while (!__atomic_load_n(&residents->stop, __ATOMIC_ACQUIRE)) {
+    for (;;) {
+        // Acquire, and before the look at `stop`: who stops it sets that first, so a ring that is seen shows it.
         uint32_t rings = __atomic_load_n(&residents->rings, __ATOMIC_ACQUIRE);
+        if (__atomic_load_n(&residents->stop, __ATOMIC_ACQUIRE))
+            return;
         bool soon = false;
         adopt_new(residents);
         for (struct slri_resident *resident = residents->first; resident; resident = resident->next)
